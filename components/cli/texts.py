@@ -1,9 +1,10 @@
-"""``hearsight try``, ``calibrate`` and ``pairs``: rules tried on texts, and texts read from pages."""
+"""``hearsight try``, ``calibrate``, ``train-description`` and ``pairs``: rules on texts, and texts read from pages."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -114,18 +115,58 @@ def calibrate(
     published: Annotated[
         str, typer.Option(help="Published captions, one a line: also show which of them each rule drops, at each threshold.")
     ] = "",
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for rates.tsv and samples.tsv.")] = Path(
-        "reports/calibration"
-    ),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the tables.")] = Path("reports/calibration"),
+    labelled: Annotated[
+        str,
+        typer.Option(
+            help="Alt-texts with a verdict (JSON lines or CSV: text, verdict, and what is known of the page): also show precision"
+            " and recall of every rule. Read without --alts."
+        ),
+    ] = "",
 ) -> None:
     """Sweep the text rules' thresholds; write what each value keeps, and sample alt-texts on both sides of each value."""
     from components.tools.calibrate.run import calibrate as sweep
 
-    result = sweep(find_root(), dataset, rules or [], alts, out, published)
+    result = sweep(find_root(), dataset, rules or [], alts, out, published, labelled)
+    measured = result.pop("rules", [])
     print_line(result)
     if sys.stdout.isatty():
+        if measured:
+            print_table(measured)
         passing = f"{result['pass_all']:,} of {result['candidates']:,} texts pass every text rule with the settings of {dataset}"
         print_text(f"{passing}; what other values keep: {result['rates']}")
+
+
+@app.command("train-description")
+def train_description(
+    captions: Annotated[list[Path] | None, typer.Option(help="Captions, one a line, as people write them. Repeatable.")] = None,
+    published: Annotated[
+        list[Path] | None, typer.Option(help="Captions in lower case, split into tokens, one a line. Repeatable.")
+    ] = None,
+    pages: Annotated[
+        list[str] | None,
+        typer.Option(help="HTML or WARC, or a folder of such: their titles, headings, links, buttons. Repeatable."),
+    ] = None,
+    labelled: Annotated[
+        list[Path] | None, typer.Option(help="Alt-texts with a verdict, as for `hearsight calibrate --labelled`. Repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of weights. Default: that of the project.")] = None,
+    date: Annotated[str, typer.Option(help="The date that the file names. Default: today.")] = "",
+) -> None:
+    """Learn the score of description from captions, texts of pages and labelled alt-texts; write its weights."""
+    # Here: `hearsight --help` needs no parser.
+    from components.stages.filter.description import weights_path
+    from components.tools.train_description.train import train
+
+    sources = {"--captions": captions, "--published": published, "--pages": pages, "--labelled": labelled}
+    command = " ".join(f"{option} {len(files)} files" for option, files in sources.items() if files)
+    files = [str(file) for each in pages or () for file in (sorted(Path(each).iterdir()) if Path(each).is_dir() else [each])]
+    path = out or weights_path("en")
+    about = train(
+        captions or (), published or (), files, labelled or (), path,
+        date=date or datetime.now(UTC).date().isoformat(), command=f"hearsight train-description {command}",
+    )  # fmt: skip
+    print_line(about | {"weights": str(path)})
 
 
 @app.command()

@@ -1,8 +1,8 @@
-"""WordNet 3.0's nouns, read from Princeton's files (``data.noun``, ``index.noun``, ``noun.exc``, ``index.verb``).
+"""WordNet 3.0's nouns, read from Princeton's files (``data.noun``, ``index.noun``, ``noun.exc``, ``index.verb``, ``data.verb``).
 
 No PyPI package contains the dictionary, so it comes from Debian's ``wordnet-base``, which ``make data`` unpacks; tests read a
 small extract. A synset's number is the first field of its line and its ImageNet id without the ``n``. Lines are looked up by
-that number, so an extract works like the whole. Of verbs only the list of words is read.
+that number, so an extract works like the whole. Of verbs only the words and the categories of their meanings are read.
 """
 
 from __future__ import annotations
@@ -23,6 +23,15 @@ _PLURALS = (
     ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"), ("s", ""),
 )  # fmt: skip
 """Ending of a plural → that of its singular."""
+_CATEGORIES = (
+    "adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition"
+    " noun.communication noun.event noun.feeling noun.food noun.group noun.location noun.motive noun.object noun.person"
+    " noun.phenomenon noun.plant noun.possession noun.process noun.quantity noun.relation noun.shape noun.state noun.substance"
+    " noun.time verb.body verb.change verb.cognition verb.communication verb.competition verb.consumption verb.contact"
+    " verb.creation verb.emotion verb.motion verb.perception verb.possession verb.social verb.stative verb.weather adj.ppl"
+)
+CATEGORIES = _CATEGORIES.split()
+"""Names of the lexicographer files, by their numbers (WordNet's lexnames(5WN))."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,8 @@ class WordNet:
         try:
             self._lines = {line[:8]: line for line in _lines(folder / "data.noun")}
             self._index = dict(line.split(" ", 1) for line in _lines(folder / "index.noun"))
-            self._verbs = frozenset(line.split(" ", 1)[0] for line in _lines(folder / "index.verb"))
+            self._verbs = dict(line.split(" ", 1) for line in _lines(folder / "index.verb"))
+            self._verb_categories = {line[:8]: CATEGORIES[int(line[9:11])] for line in _lines(folder / "data.verb")}
             self._irregular = dict(line.split()[:2] for line in _lines(folder / "noun.exc"))
         except (OSError, UnicodeDecodeError, ValueError) as error:
             raise unreadable(error, folder) from None
@@ -90,6 +100,25 @@ class WordNet:
     def knows_verb(self, word: str) -> bool:
         """Return whether the word, as it stands, is the base form of a verb."""
         return word.lower() in self._verbs
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def noun_category(self, noun: str) -> str:
+        """Return the category of a noun's most frequent meaning ("noun.artifact"); "" for an unknown noun or a name.
+
+        WordNet files its topmost nouns apart; those that name a category ("person", "animal") have that one.
+        """
+        first = next(iter(self.senses(noun)), None)
+        if first is None or first.instance_of:
+            return ""
+        category = CATEGORIES[int(self._lines[f"{first.number:08d}"][9:11])]
+        named = f"noun.{first.lemmas[0]}"
+        return named if category == "noun.Tops" and named in CATEGORIES else category
+
+    @lru_cache(maxsize=16384)  # noqa: B019
+    def verb_category(self, verb: str) -> str:
+        """Return the category of the most frequent meaning of a verb's base form ("verb.motion"); "" for an unknown verb."""
+        entry = self._verbs.get(verb.lower(), "").split()
+        return self._verb_categories.get(entry[-int(entry[1])], "") if entry else ""
 
     def ancestors(self, synset: Synset) -> list[Synset]:
         """Return all hypernyms of a synset, nearest first, each once; an instance's class counts as its hypernym."""

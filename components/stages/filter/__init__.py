@@ -49,6 +49,9 @@ class Params(Settings):
     """Marks (neither letters nor digits) in a row, spaces ignored, at most. Ours: it drops captions like "grass......"."""
     max_capital_ratio: float = 0.7
     """Share of capitalised words, at most. Ours: CC's own examples pass (figure 3's has .63)."""
+    first_capital: bool = False
+    """Whether a text must begin with a capital letter or a digit. CC §3: yes. Ours: no, as one in eight
+    descriptions of pages begins with a small letter, and ``min_description`` is better evidence."""
     max_repetition: float = 0.35
     """Share of the nouns, verbs, adjectives and adverbs that occurred before, at most. Ours; CC12M: .2 of all words."""
     min_language: float = 0.01
@@ -74,6 +77,8 @@ class Params(Settings):
     """Share of nouns among the words, at most. Ours."""
     min_unique_ratio: float = 0.5
     """Share of distinct words within each open part of speech, at least. Ours."""
+    min_description: float = 0.7
+    """Probability (0..1) that the text describes an image, by its form and its page, at least; 0 for no such rule. Ours."""
     overlap: Literal["evidence", "stem"] = "evidence"
     """How text and labels are compared. ``stem`` (CC §3, over 10^5 labels): any word must name a label. ``evidence`` (ours, over
     1,080): the nouns must be likely of the image; Google's labels, and a text without a known noun, are compared by stem."""

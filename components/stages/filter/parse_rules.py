@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from components.core.ledger import format_value
 from components.core.rule_values import ANYTHING
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
+from components.stages.filter.description import all_features, load_model
 from components.stages.filter.rules import Finding, Rule, Subject, Sweep, compare, rule
 
 PARTS: dict[str, tuple[str, ...]] = {"determiner": ("DET",), "noun": ("NOUN", "PROPN"), "preposition": ("ADP",)}
@@ -114,6 +116,32 @@ def unique_words(subject: Subject, params: Params) -> Finding:
         lemmas.setdefault(pos, []).append(lemma)
     ratio = min((len(set(words)) / len(words) for words in lemmas.values()), default=0.0)
     return compare(ratio, ">=", params.min_unique_ratio)
+
+
+def describe_description(subject: Subject, params: Params) -> str:
+    """Return the score with the features that decide it."""
+    model = load_model(params.language)
+    if model is None or subject.parse is None:
+        return ""
+    features = all_features(subject.parse, subject.context)
+    decisive = ", ".join(f"{name} {move:+.1f}" for name, move in model.decisive(features))
+    return f"{format_value(model.score(features))}, mostly by: {decisive}"
+
+
+@rule(
+    PARSE_RULES,
+    "min_description",
+    portuguese="O texto descreve uma imagem; não é um título, um link, um botão nem um aviso.",
+    sweep=Sweep(">="),
+    describe=describe_description,
+)
+def description(subject: Subject, params: Params) -> Finding:
+    """The text describes an image; it is no headline, link, button, slogan or notice, by its form and its page."""
+    model = load_model(params.language)
+    if model is None or subject.parse is None:
+        return Finding(True, "", ANYTHING)
+    score = round(model.score(all_features(subject.parse, subject.context)), 4)
+    return compare(score, ">=", params.min_description) if params.min_description else Finding(True, score, ANYTHING)
 
 
 def _tags(subject: Subject) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from components.core.rule_values import ANYTHING
 from components.language.identification import identify
 from components.language.words import words_of
 from components.stages.filter import Params
@@ -68,16 +69,16 @@ def mark_run(subject: Subject, params: Params) -> Finding:
     return compare(longest, "<=", params.max_mark_run)
 
 
-@rule(TEXT_RULES, portuguese="A primeira palavra começa com letra maiúscula.")
+@rule(TEXT_RULES, "first_capital", portuguese="A primeira palavra começa com letra maiúscula.")
 def first_capital(subject: Subject, params: Params) -> Finding:
-    """The first word begins with a capital letter or a digit, opening quotes ignored.
+    """The first word begins with a capital letter or a digit, if required; opening quotes are ignored.
 
     Where boiler-plate was cropped before it ("Photo of a dog"), the capital of the first original word suffices.
     """
     first = subject.words[0] if subject.words else ""
     original = next(iter(words_of(subject.alt)), "")
     passed = any(word[:1].isupper() or word[:1].isdigit() for word in (first, original))
-    return Finding(passed, first, "begins with a capital")
+    return Finding(passed or not params.first_capital, first, "begins with a capital" if params.first_capital else ANYTHING)
 
 
 @rule(TEXT_RULES, portuguese="O texto não termina no meio de uma frase.")

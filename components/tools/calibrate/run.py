@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.ledger import ledger_table
+from components.core.records import CONTEXT
 from components.core.shards import write_table
 from components.core.stage_output import ShardRef
 from components.execution.engine import limit_threads
@@ -30,9 +32,12 @@ from components.execution.stage import ShardOut, Stage, Task
 from components.providers.registry import make_providers, plan_for
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import TEXT_GROUPS, evaluate_all, make_subject
+from components.stages.filter.cascade import evaluate_all, make_subject
 from components.tools.calibrate.sweep import SWEPT, Sweep, Swept, choose_rules, write_tables
+from components.tools.calibrate.verdicts import MEASURED_GROUPS, compare_rules, write_verdicts
+from components.tools.labelled import read_labelled
 from components.tracking import recorder
+from components.web.html.context import Context
 from components.web.html.page import fold
 
 LINES = 2000
@@ -51,12 +56,14 @@ def measured_schema() -> pa.Schema:
 def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     """Measure a shard's candidates; parses and tones come from the result caches where possible."""
     lists = load_boilerplate(task.params.language)
-    rows = {row["key"]: row for row in table.select(["key", "alt", "language"]).to_pylist()}
+    columns = [name for name in ("key", "alt", "language", "context") if name in table.column_names]
+    rows = {row["key"]: row for row in table.select(columns).to_pylist()}
     subjects = {key: make_subject(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
+        subjects[key].context = Context(**row["context"]) if row.get("context") else None
     findings_by_key = evaluate_all(
-        subjects, SubjectAnnotator(rows, task, make_providers(task.shared, task.work)), task.params, TEXT_GROUPS
+        subjects, SubjectAnnotator(rows, task, make_providers(task.shared, task.work)), task.params, MEASURED_GROUPS
     )
     measured = [
         {
@@ -92,11 +99,19 @@ def line_shards(stream: Iterable[bytes], folder: Path, *, published: bool = Fals
     Args:
         published: the lines are published captions, which :func:`as_written` restores.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string())])
     decoded = (line.decode("utf-8", "replace").removeprefix("\ufeff") for line in stream)
     texts = (fold(as_written(line) if published else line) for line in decoded)
-    lines = ({"key": str(at), "alt": text, "language": ""} for at, text in enumerate(texts) if text)
+    return text_shards(((text, None) for text in texts if text), folder)
+
+
+def text_shards(texts: Iterable[tuple[str, Context | None]], folder: Path) -> list[ShardRef]:
+    """Write alt-texts and their contexts as shards."""
+    shutil.rmtree(folder, ignore_errors=True)
+    schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string()), ("context", CONTEXT)])
+    lines = (
+        {"key": str(at), "alt": text, "language": "", "context": asdict(context) if context else None}
+        for at, (text, context) in enumerate(texts)
+    )
     shards: list[ShardRef] = []
     while rows := list(islice(lines, LINES)):
         name = f"{len(shards):05d}"
@@ -106,7 +121,9 @@ def line_shards(stream: Iterable[bytes], folder: Path, *, published: bool = Fals
     return shards
 
 
-def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path, published: str = "") -> dict[str, Any]:
+def calibrate(
+    root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path, published: str = "", labelled: str = ""
+) -> dict[str, Any]:
     """Sweep the rules' thresholds and write ``rates.tsv`` and ``samples.tsv`` into ``out``.
 
     Args:
@@ -114,16 +131,21 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
         rules: the rules to sweep; empty for all.
         alts: a file of alt-texts, one per line, or ``-`` for standard input; "" for the dataset's candidates.
         published: a file of captions that should pass, one per line, of which the table says what each rule drops; "" for none.
+        labelled: a file of :func:`read_labelled`, whose verdicts are compared with every rule in ``verdicts.tsv``; it stands for
+            ``alts`` where that is "".
 
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
     """
-    chosen = choose_rules(rules)
-    job, engine_lock = _job(root, dataset, alts)
+    chosen, judged = choose_rules(rules), read_labelled(Path(labelled)) if labelled else []
+    job, engine_lock = _job(root, dataset, alts or labelled)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
         with job.engine.open(root, engine_lock, (job.state, root / "data")):
-            sweep = _sweep(job, chosen, _file_shards(job, alts) if alts else job.inputs["input"].shards)
+            of_verdicts = text_shards(((row.text, row.context) for row in judged), job.work / "labelled")
+            candidates = _file_shards(job, alts) if alts else of_verdicts if labelled else job.inputs["input"].shards
+            sweep = _sweep(job, chosen, candidates)
             published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
+            rows = compare_rules(list(measure(job, of_verdicts)), [row.keep for row in judged], job.params) if judged else []
         if not sweep.candidates:
             raise HearsightError("there is no alt-text to measure", where=alts or dataset, hint="give alt-texts, one per line")
         if published_sweep is not None and not published_sweep.candidates:
@@ -136,6 +158,9 @@ def calibrate(root: Path, dataset: str, rules: Sequence[str], alts: str, out: Pa
         numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]
         passed = {"published": published_sweep.candidates, "published_pass_all": published_sweep.passing}
         result |= passed | {"published_loss": {rule: round(loss, 4) for rule, loss in losses.items()}}
+    if rows:
+        result |= {"verdicts": str(write_verdicts(rows, out / "verdicts.tsv")), "labelled": len(judged), "rules": rows}
+        numbers += [(f"labelled.{name}", rows[0][name], None) for name in ("precision", "recall") if rows[0][name] is not None]
     recorder.record_study(root, dataset, "calibrate", job.params.plain(), numbers, files)
     return result
 

@@ -26,7 +26,8 @@ from components.web.html.page import Candidate, PageOverBudget
 from components.web.urls import LOCAL, is_local
 
 _BUDGET = Budget()
-_ARCHIVE = re.compile(rb"[\r\n\xef\xbb\xbf]*WARC/|" + b"|".join(ZIP))
+ARCHIVE = re.compile(rb"[\r\n\xef\xbb\xbf]*WARC/|" + b"|".join(ZIP))
+"""Matches the first bytes of a WARC, WAT or WACZ."""
 _TAG = re.compile(rb"<\0?(?:[a-zA-Z]|!(?:doctype|--)|\?xml)", re.I)
 
 
@@ -46,8 +47,8 @@ def read_input(
     try:
         with open_archive(path) as opened:
             stream = PeekedStream(opened)
-            head = _decompress_head(stream.head)
-            if _ARCHIVE.match(head) or is_arc(head) or (_is_compressed(stream.head) and not head):
+            head = decompress_head(stream.head)
+            if ARCHIVE.match(head) or is_arc(head) or (_is_compressed(stream.head) and not head):
                 yield from read_stream(stream, path, context=context, skipped=skipped)
             elif _TAG.search(head) and not _is_binary(head):
                 yield _read_html(stream, path, page_url, getattr(opened, "headers", None), context)
@@ -61,7 +62,7 @@ def _is_compressed(head: bytes) -> bool:
     return head.startswith(MAGIC) or is_zstd(head)
 
 
-def _decompress_head(head: bytes) -> bytes:
+def decompress_head(head: bytes) -> bytes:
     """Return the first bytes of the content; b"" when it is compressed and broken from its first byte."""
     if not _is_compressed(head):
         return head

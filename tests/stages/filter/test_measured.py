@@ -69,7 +69,7 @@ def test_a_kept_record_shows_every_rule_with_value_and_threshold_of_the_run(grap
     assert (result["min_words"].value, result["needs_noun"].threshold) == ("9", ">= 1")
     assert 0 < float(result["pornography"].value) < 0.5 and "kite" in result["label_overlap"].value
     assert all(each.meaning for each in result.values())
-    assert result["image_side"].setting == "english.filter.sides_over" and result["first_capital"].setting == "no setting"
+    assert result["image_side"].setting == "english.filter.sides_over" and result["cut_off"].setting == "no setting"
 
 
 def test_the_words_and_confidences_that_decided_the_overlap_are_shown(graph: Graph) -> None:
@@ -104,7 +104,7 @@ def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Gra
     hidden = {name: each.note for name, each in result.items() if each.passed is None}
     assert set(hidden) == {
         "needs_determiner", "needs_noun", "needs_preposition", "noun_ratio", "title_case", "token_repetition",
-        "unique_words", "label_overlap",
+        "unique_words", "description", "label_overlap",
     }  # fmt: skip
     assert hidden["noun_ratio"] == "no answer of parse.en is in the cache" and hidden["label_overlap"] == "it needs the parse"
     assert sorted(path.name for path in folder.glob("*.sqlite")) == before
@@ -138,7 +138,9 @@ def test_text_is_one_line_a_rule_and_json_holds_the_same(graph: Graph, monkeypat
     lines = [line.strip() for line in text.splitlines()]
     assert "english/filter: dropped by first_capital" in lines
     assert "passed     image_side: 500 (allowed: more than 400 px, set by english.filter.sides_over)" in lines
-    assert lines[-1].startswith("failed     first_capital: a (allowed: begins with a capital, no setting). ")
+    assert lines[-1].startswith(
+        "failed     first_capital: a (allowed: begins with a capital, set by english.filter.first_capital). "
+    )
     monkeypatch.setenv("HEARSIGHT_ROOT", str(graph.root))
     printed = CliRunner().invoke(app, ["explain", "lower"])
     (history,) = [json.loads(line) for line in printed.stdout.splitlines()]

@@ -191,6 +191,7 @@ def test_a_capital_free_alt_is_dropped_by_first_capital() -> None:
     assert passes("first_capital", subject("A dog")) and passes("first_capital", subject("“Waves” filter"))
     assert not passes("first_capital", subject("a dog")) and not passes("first_capital", subject("... and dogs"))
     assert passes("first_capital", subject("3 dogs")) and passes("first_capital", subject("4k view"))
+    assert passes("first_capital", subject("a dog"), first_capital=False)
 
 
 def test_a_first_capital_in_cropped_boilerplate_counts() -> None:

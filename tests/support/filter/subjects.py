@@ -10,8 +10,8 @@ from components.stages.filter import Params
 from components.stages.filter.cascade import GROUPS
 from components.stages.filter.rules import Subject
 
-PAPER = Params(overlap="stem")
-"""The defaults, with the paper's rule for labels."""
+PAPER = Params(overlap="stem", first_capital=True, min_description=0.0)
+"""The defaults, with the paper's rules for labels and capitals, and without ours for descriptions."""
 
 
 def subject(text: str = "A dog on the beach.", *, parsed: bool = False, **values: Any) -> Subject:

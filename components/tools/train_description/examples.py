@@ -1,0 +1,120 @@
+"""Examples of the score of description: read, drawn and varied, each draw keyed by the text.
+
+Published captions are in lower case and have words for names, alt-texts have names, and titles have capitals. So that a model
+does not learn the case or the names of one source, captions get names back where they have a word for one, texts of every source
+are sometimes in small letters, and full stops come and go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from components.core.errors import HearsightError
+from components.core.seeded_rng import seeded_rng
+from components.tools.calibrate.run import as_written
+from components.tools.labelled import read_labelled
+from components.tools.train_description.page_texts import read_page_texts
+from components.web.html.context import Context
+from components.web.html.page import fold
+
+MOST = 2000
+"""Examples of one kind, at most; those with the least draws are taken."""
+MOST_OF_A_PAGE = 40
+"""Texts of one page, at most."""
+SMALL = 0.15
+"""Share of the texts that are put into small letters."""
+NAMED = 0.6
+"""Share of the captions with a word for a name that get a name."""
+_PEOPLE = ("Anna Keller", "James Okoro", "Maria Santos", "Tom Baker", "Chen Wei", "Sarah O'Neill", "Rahul Mehta", "Lucy Brown")
+_PLACES = ("Boston", "Lagos", "New Delhi", "Toronto", "Leeds, England", "Santiago, Chile", "Austin, Texas", "Kyoto")
+_DATES = ("in 2014", "on May 3, 2016", "on Tuesday", "in June 2012", "Saturday, Oct. 8, 2011", "on 23 July 2015")
+_PERSON = re.compile(
+    r"\b(?:person|(?:pop |hip hop |rock )?artist|actor|politician|football player|film character|celebrity)\b", re.I
+)
+"""Matches words that stand for people's names in published captions."""
+_PLACE = re.compile(r"\b(?:a|the|us) (?:city|country|state|location|town|village)\b", re.I)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text, whether it is a description, what kind of text it is, and whose group it belongs to in cross-validation."""
+
+    text: str
+    positive: bool
+    kind: str
+    """labelled, captions, published, title, heading, link or button."""
+    group: str
+    context: Context | None = None
+
+
+def read_examples(
+    captions: Sequence[Path], published: Sequence[Path], pages: Sequence[str], labelled: Sequence[Path]
+) -> list[Example]:
+    """Return the examples of all files, labelled first, each text once; ``MOST`` of each other kind.
+
+    Args:
+        captions: files with one caption a line, as people wrote them.
+        published: the same in lower case and split into tokens (:func:`as_written`).
+        pages: HTML files or WARCs.
+        labelled: files of :func:`read_labelled`.
+    """
+    found = [Example(row.text, row.keep, "labelled", row.site, row.context) for path in labelled for row in read_labelled(path)]
+    of_pages = [Example(text, False, kind, site) for path in pages for site, kind, text in _of_page(path)]
+    written = [Example(text, True, "captions", text) for path in captions for text in _lines(path)]
+    written += [Example(as_written(text), True, "published", text) for path in published for text in _lines(path)]
+    kinds: dict[str, dict[str, Example]] = {}
+    for example in (*found, *written, *of_pages):
+        kinds.setdefault(example.kind, {}).setdefault(example.text, example)
+    drawn = [
+        each
+        for kind, of_kind in kinds.items()
+        for each in (of_kind.values() if kind == "labelled" else _draw(of_kind.values(), MOST, kind))
+    ]
+    return list({example.text: example for example in reversed(drawn)}.values())[::-1]
+
+
+def _of_page(path: str) -> list[tuple[str, str, str]]:
+    of_site: dict[str, list[tuple[str, str, str]]] = {}
+    for row in read_page_texts(path):
+        of_site.setdefault(row[0], []).append(row)
+    return [row for rows in of_site.values() for row in sorted(rows, key=lambda row: _lot(row[2], "page"))[:MOST_OF_A_PAGE]]
+
+
+def _draw(examples: Iterable[Example], most: int, purpose: str) -> list[Example]:
+    return sorted(examples, key=lambda example: (_lot(example.text, purpose), example.text))[:most]
+
+
+def _lot(text: str, purpose: str) -> float:
+    return seeded_rng("train-description", purpose, text).random()
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except OSError as error:
+        raise HearsightError(
+            f"cannot be read ({error.strerror})", where=path, hint="give a text file, one caption a line"
+        ) from None
+    return [text for line in lines if (text := fold(line.partition("\t")[0]))]
+
+
+def vary(example: Example) -> Example:
+    """Return the example as another person might write it: with a name for a word that stands for one, in small letters, or
+    with or without its full stop. Labelled texts stay as they are."""
+    if example.kind == "labelled":
+        return example
+    rng, text = seeded_rng("train-description", "vary", example.text), example.text
+    if example.positive:
+        if rng.random() < NAMED:
+            text = _PERSON.sub(lambda _: rng.choice(_PEOPLE), text)
+            text = _PLACE.sub(lambda _: rng.choice(_PLACES), text)
+            if example.kind == "published" and rng.random() < 0.25:
+                text = f"{text.rstrip(' .')} {rng.choice(_DATES)}"
+        bare = text.rstrip(" .")
+        text = f"{bare}." if rng.random() < 0.5 else bare
+    if rng.random() < SMALL:
+        text = text.lower()
+    return replace(example, text=text)
