@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
-from components.stages.extract_descriptions.endings import without_calls, without_tail
+from components.stages.extract_descriptions.describing import describing
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.stages.extract_descriptions.marks import (
     without_emoticons,
@@ -31,7 +31,7 @@ from components.stages.extract_descriptions.plain_text import (
 )
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
-from components.stages.extract_descriptions.trailers import without_dangling, without_torn_words, without_trailers
+from components.stages.extract_descriptions.trailers import without_dangling, without_torn_words
 from components.stages.extract_descriptions.words import count_words, words_of
 
 REASONS = {
@@ -43,6 +43,7 @@ REASONS = {
     "before_tag": "no text follows the tag, but the text before it is marked as a description",
     "only_marks": "only hashtags, mentions, links, emoji or punctuation stand behind the tag",
     "too_short": "not more than `min_words` words are left",
+    "no_description": "no segment describes an image",
     "not_portuguese": "what stands behind the tag is in another language",
     "unsettled": "the text still changes after the last round of rules; ordinary captions settle",
 }
@@ -122,6 +123,18 @@ def extract(
 _EMPTY = ("nothing_after_tag", "only_marks")
 
 
+def text_to_cut(caption: str, rules: Rules, guess: Guess, *, min_words: int = 3, min_language: float = 0.05) -> str:
+    """Return what the author's marks say is the description, from which the describing segments are taken; empty without a tag."""
+    plain = without_quotes(without_invisible(without_html(caption)))
+    tags, _ = find_tags(plain, rules)
+    if not tags:
+        return ""
+    best = max(range(len(tags)), key=lambda index: (tags[index].rank, -index))
+    draft = _Draft(_body(plain, tags, best, rules)[0], [])
+    _bound(draft, rules, guess, min_words, min_language)
+    return draft.text
+
+
 def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, bool, int]:
     """Return the text after a tag, whether a bracket ends it, and the index of the next tag outside it."""
     tag = tags[at]
@@ -147,7 +160,7 @@ def _apply_rules(
     draft.update("tag", body, "what stands behind the tag")
     for _ in range(ROUNDS):
         before = draft.text
-        _apply_once(draft, closed, rules, guess, min_words, min_language)
+        _apply_once(draft, rules, guess, min_words, min_language)
         if draft.text == before:
             break
     else:
@@ -160,21 +173,23 @@ def _apply_rules(
         reason = "not_portuguese"
     elif count <= min_words:
         reason = "too_short"
+    elif rules.weights and not describing(draft.text, rules):
+        reason = "no_description"
     return Description(draft.text if reason is None else None, reason, tuple(draft.steps))
 
 
-def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
+def _bound(draft: _Draft, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
+    """Keep what the author's own marks say is the description."""
     draft.update("lead-in", without_lead_in(draft.text, rules), "words that announce a description")
-    text, ended = before_end_mark(draft.text, rules)
-    draft.update("end mark", text, "a mark says that the description ends")
+    draft.update("end mark", before_end_mark(draft.text, rules)[0], "a mark says that the description ends")
     draft.update("section", own_section(draft.text, rules, min_language, guess), "marked as another language")
     draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
-    text, framed = without_frame(draft.text, rules, min_words)
-    draft.update("frame", text, "brackets or quotes hold the description")
-    if not (ended or framed or closed):
-        draft.update("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
-        draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or account")
-        draft.update("trailer", without_trailers(draft.text, rules), "last segments that sell, name a source or repeat a hashtag")
+    draft.update("frame", without_frame(draft.text, rules, min_words)[0], "brackets or quotes hold the description")
+
+
+def _apply_once(draft: _Draft, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
+    _bound(draft, rules, guess, min_words, min_language)
+    draft.update("describing", describing(draft.text, rules) or draft.text, "other segments address, sell, cite or sign")
     draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (
         ("link", without_links),

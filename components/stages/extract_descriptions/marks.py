@@ -9,7 +9,6 @@ import re
 
 from components.core.hashtags import HASHTAG, MARKS, SIGNS, fold
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.words import count_words
 
 _TAIL = r"\s<>\"“”«»"
 LINK = re.compile(
@@ -76,15 +75,9 @@ def without_emoticons(text: str, rules: Rules) -> str:
     return "".join("" if piece in faces else piece for piece in re.split(r"(\s+)", text))
 
 
-def only_marks(text: str) -> bool:
-    """Return whether a line holds links, mentions or hashtags and no other word."""
-    bare = MENTION.sub(" ", LINK.sub(" ", HASHTAG.sub(" ", text)))
-    return bare != text and count_words(bare) == 0
-
-
-def has_marks(text: str) -> bool:
-    """Return whether a text holds a link, mention or mail address."""
-    return bool(LINK.search(text) or MENTION.search(text) or MAIL.search(text))
+def without_marks(text: str) -> str:
+    """Return the text with a space for each link, mention, hashtag and mail address."""
+    return MENTION.sub(" ", LINK.sub(" ", HASHTAG.sub(" ", MAIL.sub(" ", text))))
 
 
 def _runs(text: str, spans: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:

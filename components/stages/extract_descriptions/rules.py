@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -32,23 +33,17 @@ class Rules(NamedTuple):
     image_label: frozenset[str]
     ordinal: frozenset[str]
     numbers: frozenset[str]
-    call: Phrases
-    credit: Phrases
-    call_object: frozenset[str]
-    appeal: Phrases
-    appeal_whole: Phrases
-    offer: Phrases
-    offer_by: frozenset[str]
-    physical: frozenset[str]
-    channel: frozenset[str]
-    repost: Phrases
-    source: Phrases
+    cues: dict[str, frozenset[str]]
+    """Words of each kind of segment, folded."""
+    openers: frozenset[str]
+    """Words that, with a capital, begin an appeal or a source inside a sentence."""
+    abbreviations: frozenset[str]
+    weights: dict[str, float]
+    """Log odds by feature (:mod:`components.stages.extract_descriptions.describing`)."""
     stranded: frozenset[str]
     """Lower case with accents: "Pará" and "dá" are no "para" and "da"."""
     joining: frozenset[str]
     lettered: frozenset[str]
-    describing: Phrases
-    addressing: frozenset[str]
     foreign_section: Phrases
     foreign_bracketed: Phrases
     own_section: Phrases
@@ -68,6 +63,12 @@ class Rules(NamedTuple):
     continuing: frozenset[str]
     between: frozenset[str]
     emoticons: tuple[str, ...]
+
+
+def load_weights(language: str) -> dict[str, float]:
+    """Return the weights of the features of a describing segment (``data/weights.<language>.json``)."""
+    path = LISTS / f"weights.{language}.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))["weights"]) if path.exists() else {}
 
 
 @lru_cache(maxsize=8)
@@ -92,7 +93,12 @@ def load_rules(language: str) -> Rules:
         parts = product(lists["end_opening"], ["", *lists["end_linking"]], objects)
         return [" ".join(filter(None, part)) for part in parts]
 
+    cues = {name: frozenset(fold(word) for word in listed) for name, listed in lists["cues"].items()}
     own: dict[str, Any] = {
+        "cues": cues,
+        "openers": cues["asks"] | cues["cites"],
+        "abbreviations": frozenset(lists["abbreviations"]),
+        "weights": load_weights(language),
         "language": language,
         "version": int(lists["version"]),
         "end": Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),

@@ -1,0 +1,173 @@
+"""How likely each segment of a text describes an image, and the run of segments that does.
+
+A logistic regression over the form of a segment and its surroundings: words of closed classes (``cues`` of the language's data
+file), signs of appeals (telephone numbers, links, labels, prices), signs of images (articles, gerunds, places), position. Words in
+quotation marks or in an announced transcript ("Texto: ...") are text of the image, whatever they say.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from components.core.hashtags import HASHTAG
+from components.stages.extract_descriptions.bounds import is_label
+from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, without_marks
+from components.stages.extract_descriptions.plain_text import without_emoji
+from components.stages.extract_descriptions.rules import Rules
+from components.stages.extract_descriptions.segments import QUOTATION, Segment, split
+from components.stages.extract_descriptions.trailers import is_known
+from components.stages.extract_descriptions.words import words_of
+
+_PHONE = re.compile(r"(?<![\d/.,-])(?:\+?55\s*)?(?:\(?0?\d{2}\)\s*|\d{2}[ -]?)?(?:9[ .-]?)?(\d{4})[ .-]?(\d{4})(?![\d/,-])")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_PRICE = re.compile(r"R\$\s*\d|\d%")
+_NUMBER = re.compile(r"\d")
+_LABEL = re.compile(r"\W*(?:[^\W\d_]+[ \t]*){1,3}[:：]")
+_TRANSCRIPT_COLON = re.compile(r"[:：](?!\s*+[\"“«'‘])")
+_TORN_ACCOUNT = re.compile(r"(?:^|\s)\.[a-z]|^\W*\w+\.[a-z]{3,}[\w.]*\W*$")
+_DIRECT_SPEECH = re.compile(r"[:：]\s*$")
+_GERUND = re.compile(r"(?:[aei]ndo)$")
+_PARTICIPLE = re.compile(r"(?:[ai]d[oa]s?)$")
+_WE = re.compile(r"(?:[aei]mos)$")
+
+APPEALS = ("you", "we", "asks", "sells", "contacts", "cites")
+"""Cues of a segment that addresses, sells, cites or signs; in a transcript they count apart."""
+_SHOWS = ("depicts", "places", "colours", "letters", "shows", "bodies")
+
+
+def spoken(text: str) -> str:
+    """Return a segment without what it quotes and without emoji."""
+    return without_emoji(QUOTATION.sub(" “” ", text))
+
+
+def has_phone(text: str) -> bool:
+    """Return whether a text has a telephone number: eight or nine digits, with or without an area code; not two years."""
+    return any(not (_YEAR.fullmatch(match[1]) and _YEAR.fullmatch(match[2])) for match in _PHONE.finditer(text))
+
+
+def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str, float]]:
+    """Return the features of each segment by name; absent ones are 0."""
+    forms = [_form(text[segment.start : segment.end], rules) for segment in segments]
+    rows: list[dict[str, float]] = []
+    all_capitals = text.isupper()
+    transcript, shown = 0, 0  # 1 to 3: a transcript goes on in its line, over a line break, over a blank line
+    for at, (segment, form) in enumerate(zip(segments, forms, strict=True)):
+        if transcript and segment.gap in ("line", "blank"):
+            transcript = max(transcript, 2 if segment.gap == "line" else 3)
+        row = {f"gap {segment.gap}": 1.0, "spacer": float(segment.spacer)}
+        inside = bool(transcript) and not form.get("shows image")
+        for name, value in form.items():
+            if name in _INTERNAL:
+                continue
+            row[f"{name} in transcript" if inside and name in _APART else name] = value
+        if transcript:
+            row[f"transcript {transcript}"] = 1.0
+        following = forms[at + 1] if at + 1 < len(forms) else {}
+        previous = forms[at - 1] if at else {}
+        row["first"] = float(at == 0)
+        row["no evidence yet"] = float(not shown and not form.get("evidence"))
+        row["little evidence yet"] = float(not shown and form.get("evidence", 0) == 1)
+        row["capitals alone"] = float(bool(form.get("capitals")) and not all_capitals)
+        row["after unfinished"] = float(bool(previous) and not previous.get("finished"))
+        row["colon at the end"] = float(at == len(forms) - 1 and bool(form.get("ends in colon")))
+        row["last"] = float(at == len(forms) - 1)
+        row["described before"] = float(shown > 0)
+        row["describes after"] = float(any(later.get("shows image", 0) for later in forms[at + 1 : at + 4]))
+        row["appeal before"] = 0.0 if inside else previous.get("appeals", 0.0)
+        row["appeal after"] = 0.0 if inside else following.get("appeals", 0.0)
+        row["after colon"] = float(previous.get("ends in colon", 0))
+        rows.append(row)
+        shown += bool(form.get("shows image"))
+        if form.get("opens transcript"):
+            transcript = 1
+        elif form.get("shows image") and transcript > 1:
+            transcript = 0
+    return rows
+
+
+_INTERNAL = frozenset(("capitals", "evidence", "finished", "opens transcript ahead"))
+_APART = frozenset((*APPEALS, "appeals", "phone", "address", "account", "link", "price", "label", "asks something", "exclaims", "short", "one word", "names only", "ends in colon", "number only", "begins appeal", "begins source"))
+
+
+def _form(piece: str, rules: Rules) -> dict[str, float]:
+    bare = spoken(piece)
+    words = words_of(bare)
+    folded = [word.folded for word in words]
+    spelled = [bare[word.start : word.end] for word in words]
+    count = len(words)
+    row: dict[str, float] = {}
+    for name, listed in rules.cues.items():
+        hits = sum(word in listed for word in folded)
+        if hits:
+            row[name] = min(hits, 3)
+    row["we"] = row.get("we", 0) + sum(bool(_WE.search(word)) and word not in rules.cues["shows"] for word in folded)
+    row["gerund"] = min(sum(bool(_GERUND.search(word)) and len(word) > 4 for word in folded), 2)
+    row["participle"] = min(sum(bool(_PARTICIPLE.search(word)) and len(word) > 4 for word in folded), 2)
+    row["only marks"] = float(not words_of(without_marks(bare)))
+    row["hashtag"] = float(bool(HASHTAG.search(bare)))
+    row["account"] = float(bool(MENTION.search(bare)))
+    row["link"] = float(bool(LINK.search(bare) or MAIL.search(bare)))
+    row["phone"] = float(has_phone(bare))
+    row["price"] = float(bool(_PRICE.search(bare)))
+    row["number"] = float(bool(_NUMBER.search(bare)))
+    row["number only"] = float(count > 0 and all(not word.isalpha() for word in folded))
+    row["address"] = float(bool(folded) and folded[0] in rules.cues["streets"] and any(word.isdigit() for word in folded))
+    row["begins appeal"] = float(bool(folded) and any(folded[0] in rules.cues[name] for name in ("asks", "sells", "contacts")))
+    row["begins source"] = float(bool(folded) and folded[0] in rules.cues["cites"])
+    row["label"] = float(bool(_LABEL.match(bare)) and not (folded and folded[0] in rules.cues["letters"] | rules.cues["depicts"]))
+    row["ends in colon"] = float(bool(_DIRECT_SPEECH.search(bare)))
+    row["begins with colon"] = float(bare.lstrip()[:1] == ":")
+    row["asks something"] = float("?" in bare)
+    row["exclaims"] = float("!" in bare)
+    row["emoji"] = float(without_emoji(piece) != piece)
+    row["begins with emoji"] = float(without_emoji(piece[:8]).startswith(" ") and not piece[:1].isspace())
+    row["quotation"] = float(bool(QUOTATION.search(piece)))
+    row["image label"] = float(is_label(bare[:80], rules))
+    row["one word"] = float(count == 1)
+    row["short"] = float(1 < count <= 3)
+    row["length"] = math.log1p(count) / 3
+    row["lower case"] = float(bool(spelled) and spelled[0][:1].islower())
+    row["capitals"] = float(count > 0 and bare.isupper())
+    letters = [word for word in spelled if word.lower() not in rules.stranded]
+    row["names only"] = float(bool(letters) and all(not word[0].islower() for word in letters))
+    row["stranded"] = float(bool(spelled) and spelled[-1] in rules.stranded)
+    row["foreign"] = float(any(word in rules.other_words for word in folded) and not any(word in rules.own_words for word in folded))
+    appeals = sum(bool(row.get(name)) for name in ("you", "asks", "sells", "contacts", "phone", "link", "account", "address"))
+    row["appeals"] = min(appeals, 3)
+    row["evidence"] = float(sum(name in row for name in _SHOWS) + bool(row["gerund"]) + bool(row["participle"]))
+    row["finished"] = float(piece.rstrip()[-1:] in tuple(".!?…:;\"”»’')]"))
+    row["torn account"] = float(bool(_TORN_ACCOUNT.search(bare)))
+    row["unknown word"] = float(count == 1 and spelled[0].isalpha() and not is_known(spelled[0]))
+    row["shows image"] = float(sum(name in row for name in _SHOWS) >= 2 or "depicts" in row)
+    row["opens transcript"] = float("letters" in row and (bool(_TRANSCRIPT_COLON.search(bare)) or folded[0] in rules.cues["letters"]))
+    row["opens transcript"] = max(row["opens transcript"], float(bool(row["ends in colon"]) and row["evidence"] >= 2))
+    return {name: float(value) for name, value in row.items() if value}
+
+
+def scores(text: str, segments: list[Segment], rules: Rules, weights: Mapping[str, float]) -> list[float]:
+    """Return the log odds of each segment that it describes an image."""
+    rows = features(text, segments, rules)
+    return [weights["bias"] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items()) for row in rows]
+
+
+def best_run(values: list[float]) -> tuple[int, int] | None:
+    """Return the first and the last of the adjacent segments whose log odds have the highest sum; None if no sum is above 0."""
+    best, found, total, start = 0.0, None, 0.0, 0
+    for at, value in enumerate(values):
+        if total <= 0:
+            total, start = 0.0, at
+        total += value
+        if total > best:
+            best, found = total, (start, at)
+    return found
+
+
+def describing(text: str, rules: Rules) -> str:
+    """Return the part of a text that describes an image; empty if no segment does."""
+    if not rules.weights:
+        return text
+    segments = split(text, rules)
+    run = best_run(scores(text, segments, rules, rules.weights))
+    return text[segments[run[0]].start : segments[run[1]].end] if run else ""
