@@ -30,7 +30,11 @@ _TORN_ACCOUNT = re.compile(r"(?:^|\s)\.[a-z]|^\W*\w+\.[a-z]{3,}[\w.]*\W*$")
 _DIRECT_SPEECH = re.compile(r"[:：]\s*$")
 _GERUND = re.compile(r"(?:[aei]ndo)$")
 _PARTICIPLE = re.compile(r"(?:[ai]d[oa]s?)$")
-_WE = re.compile(r"(?:[aei]mos)$")
+_INFINITIVE = re.compile(r"^[a-z]{2,}(?:[aei]r)$")
+_PLACING = frozenset(("a", "o", "ao", "no", "na", "nos", "nas", "em", "do", "da", "mais", "logo", "atras", "abaixo", "acima", "embaixo", "sobre", "sob"))
+_ARTICLES = frozenset(("um", "uma", "dois", "duas", "tres", "quatro", "varios", "varias", "o", "a", "os", "as"))
+_WE = re.compile(r"(?:[aei]mos|[b-df-hj-np-tv-z]ei)$")
+_PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
 
 APPEALS = ("you", "we", "asks", "sells", "contacts", "cites")
 """Cues of a segment that addresses, sells, cites or signs; in a transcript they count apart."""
@@ -51,22 +55,28 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
     """Return the features of each segment by name; absent ones are 0."""
     forms = [_form(text[segment.start : segment.end], rules) for segment in segments]
     rows: list[dict[str, float]] = []
+    begun = False
     all_capitals = text.isupper()
     transcript, shown = 0, 0  # 1 to 3: a transcript goes on in its line, over a line break, over a blank line
     for at, (segment, form) in enumerate(zip(segments, forms, strict=True)):
         if transcript and segment.gap in ("line", "blank"):
             transcript = max(transcript, 2 if segment.gap == "line" else 3)
-        row = {f"gap {segment.gap}": 1.0, "spacer": float(segment.spacer)}
+        gap = segment.gap if begun else "start"
+        row = {f"gap {gap}": 1.0, "spacer": float(segment.spacer)}
+        plainly = form.get("evidence", 0) >= 1 and not any(form.get(name) for name in _SPEAKS)
+        begun = begun or not form.get("only marks")
+        if begun and (gap in ("line", "blank") or segment.spacer):
+            row["paragraph that shows"] = float(plainly)
+            row["paragraph that shows much"] = float(plainly and form["evidence"] >= 3)
+        for least in (1, 2, 3, 4):
+            row[f"evidence {least}"] = float(form.get("evidence", 0) >= least)
         inside = bool(transcript) and not form.get("shows image")
-        for name, value in form.items():
-            if name in _INTERNAL:
-                continue
-            row[f"{name} in transcript" if inside and name in _APART else name] = value
+        row.update((name, value) for name, value in form.items() if name not in _INTERNAL)
         if transcript:
             row[f"transcript {transcript}"] = 1.0
         following = forms[at + 1] if at + 1 < len(forms) else {}
         previous = forms[at - 1] if at else {}
-        row["first"] = float(at == 0)
+        row["before colon"] = float(bool(following.get("begins with colon")))
         row["no evidence yet"] = float(not shown and not form.get("evidence"))
         row["little evidence yet"] = float(not shown and form.get("evidence", 0) == 1)
         row["capitals alone"] = float(bool(form.get("capitals")) and not all_capitals)
@@ -78,7 +88,13 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         row["appeal before"] = 0.0 if inside else previous.get("appeals", 0.0)
         row["appeal after"] = 0.0 if inside else following.get("appeals", 0.0)
         row["after colon"] = float(previous.get("ends in colon", 0))
-        rows.append(row)
+        if gap == "start":
+            context = "first"
+        else:
+            context = ("transcript " if inside else "") + ("paragraph" if gap in ("line", "blank") or segment.spacer else "sentence")
+        rows.append({name: value for name, value in row.items() if value})
+        rows[-1].update((f"{name} in {context}", value) for name, value in row.items() if value)
+        rows[-1][f"in {context}"] = 1.0
         shown += bool(form.get("shows image"))
         if form.get("opens transcript"):
             transcript = 1
@@ -87,10 +103,8 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
     return rows
 
 
+_SPEAKS = ("appeals", "we", "phone", "address", "account", "link", "label", "asks something", "begins source", "hashtag")
 _INTERNAL = frozenset(("capitals", "evidence", "finished", "opens transcript ahead"))
-_APART = frozenset((*APPEALS, "appeals", "phone", "address", "account", "link", "price", "label", "asks something", "exclaims", "short", "one word", "names only", "ends in colon", "number only", "begins appeal", "begins source"))
-
-
 def _form(piece: str, rules: Rules) -> dict[str, float]:
     bare = spoken(piece)
     words = words_of(bare)
@@ -102,14 +116,21 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
         hits = sum(word in listed for word in folded)
         if hits:
             row[name] = min(hits, 3)
-    row["we"] = row.get("we", 0) + sum(bool(_WE.search(word)) and word not in rules.cues["shows"] for word in folded)
+    row["we"] = row.get("we", 0) + sum(len(word) > 4 and bool(_WE.search(word)) and word not in rules.cues["shows"] for word in folded)
     row["gerund"] = min(sum(bool(_GERUND.search(word)) and len(word) > 4 for word in folded), 2)
     row["participle"] = min(sum(bool(_PARTICIPLE.search(word)) and len(word) > 4 for word in folded), 2)
     row["only marks"] = float(not words_of(without_marks(bare)))
-    row["hashtag"] = float(bool(HASHTAG.search(bare)))
-    row["account"] = float(bool(MENTION.search(bare)))
-    row["link"] = float(bool(LINK.search(bare) or MAIL.search(bare)))
+    row["hashtag"] = len(HASHTAG.findall(bare)) / max(count, 1)
+    row["account"] = 2 * len(MENTION.findall(bare)) / max(count, 2)
+    row["link"] = float(bool(LINK.search(MAIL.sub(" ", bare))))
     row["phone"] = float(has_phone(bare))
+    row["mail"] = float(bool(MAIL.search(bare)))
+    row["com"] = float("com" in folded)
+    row["infinitive"] = min(sum(bool(_INFINITIVE.search(word)) for word in folded), 2)
+    row["begins with an infinitive"] = float(any(_INFINITIVE.search(word) for word in folded[:2]))
+    row["past"] = min(sum(bool(_PAST.search(word)) and len(word) > 4 for word in folded), 2)
+    row["begins in a place"] = float(bool(folded) and folded[0] in _PLACING and any(word in rules.cues["places"] for word in folded[:3]))
+    row["begins with a noun"] = float(bool(folded) and (folded[0] in rules.cues["depicts"] or folded[0] in _ARTICLES))
     row["price"] = float(bool(_PRICE.search(bare)))
     row["number"] = float(bool(_NUMBER.search(bare)))
     row["number only"] = float(count > 0 and all(not word.isalpha() for word in folded))

@@ -158,9 +158,10 @@ def _apply_rules(
     """Apply the rules until nothing changes, then test the result against the requirements of a description."""
     draft = _Draft(caption, steps)
     draft.update("tag", body, "what stands behind the tag")
+    described = True
     for _ in range(ROUNDS):
         before = draft.text
-        _apply_once(draft, rules, guess, min_words, min_language)
+        described = _apply_once(draft, rules, guess, min_words, min_language) and described
         if draft.text == before:
             break
     else:
@@ -173,7 +174,7 @@ def _apply_rules(
         reason = "not_portuguese"
     elif count <= min_words:
         reason = "too_short"
-    elif rules.weights and not describing(draft.text, rules):
+    elif not described:
         reason = "no_description"
     return Description(draft.text if reason is None else None, reason, tuple(draft.steps))
 
@@ -187,9 +188,11 @@ def _bound(draft: _Draft, rules: Rules, guess: Guess, min_words: int, min_langua
     draft.update("frame", without_frame(draft.text, rules, min_words)[0], "brackets or quotes hold the description")
 
 
-def _apply_once(draft: _Draft, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
+def _apply_once(draft: _Draft, rules: Rules, guess: Guess, min_words: int, min_language: float) -> bool:
+    """Apply each rule once, and return whether a segment describes an image."""
     _bound(draft, rules, guess, min_words, min_language)
-    draft.update("describing", describing(draft.text, rules) or draft.text, "other segments address, sell, cite or sign")
+    described = describing(draft.text, rules)
+    draft.update("describing", described or draft.text, "other segments address, sell, cite or sign")
     draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (
         ("link", without_links),
@@ -205,6 +208,7 @@ def _apply_once(draft: _Draft, rules: Rules, guess: Guess, min_words: int, min_l
     draft.update("dangling", without_dangling(draft.text, rules), "last words that cannot end a sentence")
     draft.update("spacing", one_line(draft.text), "one line")
     draft.update("punctuation", clean_ends(fix_punctuation(draft.text)), "remains of removals; final full stop")
+    return bool(described)
 
 
 def _marked_before(text: str, rules: Rules) -> bool:

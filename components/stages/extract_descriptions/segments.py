@@ -23,6 +23,8 @@ _NEXT_WORD = re.compile(r"[^\W\d_]++")
 _ENDING = ".!?…:;\"”»’')]"
 _REMARK = re.compile(r"[(\[][^()\[\]\n]{1,80}[)\]][ .]*+(?:\n|$|[A-ZÀ-Ý])")
 """A bracket that ends its sentence."""
+_MARKS = re.compile(r"(?:[#＃@]\S++[ \t,|]*+)++(?:\n|$)")
+"""Hashtags and mentions alone up to the end of the line."""
 _LOOKED = 40
 
 
@@ -32,7 +34,7 @@ class Segment(NamedTuple):
     start: int
     end: int
     gap: str
-    """"start", "blank" (line), "line", "dash", "sentence", "bracket", "emoji" or "opener" (a capital word that begins appeals)."""
+    """"start", "blank" (line), "line", "dash", "sentence", "bracket", "marks", "emoji" or "opener" (a capital word that begins appeals)."""
     spacer: bool
     """Whether marks alone fill a line before it."""
 
@@ -85,6 +87,8 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
         return None if abbreviated else "sentence"
     if "." in match[0] or (before in tuple(_CLOSING) and behind.isupper()):
         return "sentence"
+    if _MARKS.match(text, end) and last[:1] not in tuple("#＃@"):
+        return "marks"
     if _REMARK.match(text, end):
         return "bracket"
     if _EMOJI.match(behind):

@@ -18,11 +18,12 @@ from components.stages.extract_descriptions.extract import text_to_cut
 from components.stages.extract_descriptions.marks import without_marks
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.segments import split
-from components.stages.extract_descriptions.words import words_of
+from components.stages.extract_descriptions.words import count_words, words_of
 
 PENALTY = 1.0
-REFUSED = 3.0
+REFUSED = 2.0
 """Weight of a segment of a caption without a description: there are few, and one wrong segment keeps its advert."""
+_FEW = 5
 LEAST = 3
 """Segments that a feature must occur in."""
 
@@ -33,6 +34,8 @@ def examples(cases: Iterable[dict[str, Any]], rules: Rules) -> tuple[list[Featur
     labels: list[bool] = []
     importance: list[float] = []
     for case in cases:
+        if case["description"] is None and count_words(case["caption"]) <= _FEW:
+            continue  # too short, whatever it says
         texts = [text_to_cut(case["caption"], rules, language_probability), case["description"] or ""]
         for text in dict.fromkeys(texts):
             if text:
