@@ -36,7 +36,7 @@ class Rules(NamedTuple):
     cues: dict[str, frozenset[str]]
     """Words of each kind of segment, folded."""
     openers: frozenset[str]
-    """Words that, with a capital, begin an appeal or a source inside a sentence."""
+    """Words that, with a capital, begin an appeal or a source inside a sentence; lower case with accents."""
     abbreviations: frozenset[str]
     weights: dict[str, float]
     """Log odds by feature (:mod:`components.stages.extract_descriptions.describing`)."""
@@ -96,7 +96,7 @@ def load_rules(language: str) -> Rules:
     cues = {name: frozenset(fold(word) for word in listed) for name, listed in lists["cues"].items()}
     own: dict[str, Any] = {
         "cues": cues,
-        "openers": cues["asks"] | cues["cites"],
+        "openers": frozenset((*lists["cues"]["asks"], *lists["cues"]["cites"])),
         "abbreviations": frozenset(lists["abbreviations"]),
         "weights": load_weights(language),
         "language": language,

@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from components.core.hashtags import fold
 from components.stages.extract_descriptions.plain_text import PICTORIAL, without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import words_of
 
 QUOTATION = re.compile(r"“[^“”]*+”|\"[^\"]*+\"|«[^«»]*+»|(?<!\w)‘[^‘’]*+’(?!\w)|(?<!\w)'[^'\n]*+'(?!\w)")
-_GAP = re.compile(r"\s++(?:[-–—•|_·.*~]++\s++)*+(?:[-–—•]++(?=[^\W\d]))?+|(?<=[a-zà-ÿ)][.!?…])[-–—]?+(?=[A-ZÀ-Ý][a-zà-ÿ])")
+_GAP = re.compile(r"[\s\u2800]++(?:[-–—•|_·.*~]++[\s\u2800]++)*+(?:[-–—•]++(?=[^\W\d]))?+|(?<=[a-zà-ÿ)][.!?…])[-–—]?+(?=[A-ZÀ-Ý][a-zà-ÿ])")
 """White space with the marks that stand alone in it, or the place of a space that is missing: "praia.Compre"."""
 _EMOJI = re.compile(f"[{PICTORIAL}]")
 _STOPS, _CLOSING = ".!?…", "\"”»’')]"
@@ -73,7 +72,7 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
     before, behind = bare[-1:], text[end : end + 1]
     word = _NEXT_WORD.match(text, end + (behind == "*"))
     last = bare.split()[-1] if bare.split() else ""
-    if last in rules.stranded or (before and before not in _ENDING and behind.islower() and not (word and _is_opener(word[0], rules))):
+    if last in rules.stranded or (before and before not in _ENDING and behind.islower() and not (word and word[0].lower() in rules.openers)):
         if lines < 2 or last in rules.stranded:
             return None
     if lines:
@@ -93,10 +92,9 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
         return "bracket"
     if _EMOJI.match(behind):
         return "emoji" if without_emoji(text[end : end + _LOOKED]).lstrip()[:1].isupper() else None
-    if word is not None and word[0][0].isupper() and before != "," and (behind == "*" or _is_opener(word[0], rules)):
+    shouted = word is not None and word[0].isupper() and last.isupper()
+    if word is not None and word[0][0].isupper() and not shouted and before != "," and (behind == "*" or word[0].lower() in rules.openers):
         return "opener"
     return None
 
 
-def _is_opener(word: str, rules: Rules) -> bool:
-    return fold(word) in rules.openers

@@ -7,6 +7,7 @@ is learned once more as the stage writes it, in one line and with nothing to rem
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import SequenceMatcher
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from components.language.identification import language_probability
 from components.language.logistic import Features, choose_features, fit, to_matrix
 from components.stages.extract_descriptions.describing import features
 from components.stages.extract_descriptions.extract import text_to_cut
-from components.stages.extract_descriptions.marks import without_marks
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.segments import split
 from components.stages.extract_descriptions.words import count_words, words_of
@@ -24,6 +24,8 @@ PENALTY = 1.0
 REFUSED = 2.0
 """Weight of a segment of a caption without a description: there are few, and one wrong segment keeps its advert."""
 _FEW = 5
+_SKIPPED, _SHARE = 2, 0.6
+"""Words of a description that a piece may lack, and the least share of a piece's words in it: links, mentions and labels go."""
 LEAST = 3
 """Segments that a feature must occur in."""
 
@@ -47,14 +49,16 @@ def examples(cases: Iterable[dict[str, Any]], rules: Rules) -> tuple[list[Featur
 
 
 def label(pieces: list[str], description: str) -> list[bool]:
-    """Return for each piece of a text, in order, whether its words are next in the description."""
+    """Return for each piece of a text, in order, whether most of its words are next in the description."""
     wanted, at, labels = [word.folded for word in words_of(description)], 0, []
     for piece in pieces:
-        words = [word.folded for word in words_of(without_marks(piece))] or [word.folded for word in words_of(piece)]
-        starts = range(at, min(at + 3, len(wanted)))
-        match = next((start for start in starts if wanted[start : start + len(words)] == words), None)
-        labels.append(match is not None and bool(words))
-        at = at if match is None else match + len(words)
+        words = [word.folded for word in words_of(piece)]
+        near = wanted[at : at + len(words) + _SKIPPED]
+        blocks = [block for block in SequenceMatcher(None, words, near, autojunk=False).get_matching_blocks() if block.size]
+        found = sum(block.size for block in blocks)
+        positive = bool(found) and blocks[0].b <= _SKIPPED and found >= _SHARE * len(words)
+        labels.append(positive)
+        at += blocks[-1].b + blocks[-1].size if positive else 0
     return labels
 
 
