@@ -32,8 +32,8 @@ _DIRECT_SPEECH = re.compile(r"[:：]\s*$")
 _GERUND = re.compile(r"(?:[aei]ndo)$")
 _PARTICIPLE = re.compile(r"(?:[ai]d[oa]s?)$")
 _INFINITIVE = re.compile(r"^[a-z]{2,}(?:[aei]r)$")
-_PLACING = frozenset(("a", "o", "ao", "no", "na", "nos", "nas", "em", "do", "da", "mais", "logo", "atras", "abaixo", "acima", "embaixo", "sobre", "sob"))
-_ARTICLES = frozenset(("um", "uma", "dois", "duas", "tres", "quatro", "varios", "varias", "o", "a", "os", "as"))
+_PLACING = frozenset(("a", "o", "ao", "no", "na", "nos", "nas", "em", "do", "da", "mais", "logo", "atrás", "abaixo", "acima", "embaixo", "sobre", "sob"))
+_ARTICLES = frozenset(("um", "uma", "dois", "duas", "três", "quatro", "vários", "várias", "o", "a", "os", "as"))
 _WE = re.compile(r"(?:[aei]mos|[b-df-hj-np-tv-z]ei)$")
 _PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
 
@@ -113,11 +113,12 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     spelled = [bare[word.start : word.end] for word in words]
     count = len(words)
     row: dict[str, float] = {}
+    lowered = [word.lower() for word in spelled]
     for name, listed in rules.cues.items():
-        hits = sum(word in listed for word in folded)
+        hits = sum(word in listed for word in lowered)
         if hits:
             row[name] = min(hits, 3)
-    row["we"] = row.get("we", 0) + sum(len(word) > 4 and bool(_WE.search(word)) and word not in rules.cues["shows"] for word in folded)
+    row["we"] = row.get("we", 0) + sum(len(word) > 4 and bool(_WE.search(word)) and word not in rules.cues["shows"] for word in lowered)
     row["gerund"] = min(sum(bool(_GERUND.search(word)) and len(word) > 4 for word in folded), 2)
     row["participle"] = min(sum(bool(_PARTICIPLE.search(word)) and len(word) > 4 for word in folded), 2)
     row["only marks"] = float(not words_of(without_marks(bare)))
@@ -130,15 +131,15 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["infinitive"] = min(sum(bool(_INFINITIVE.search(word)) for word in folded), 2)
     row["begins with an infinitive"] = float(any(_INFINITIVE.search(word) for word in folded[:2]))
     row["past"] = min(sum(bool(_PAST.search(word)) and len(word) > 4 for word in folded), 2)
-    row["begins in a place"] = float(bool(folded) and folded[0] in _PLACING and any(word in rules.cues["places"] for word in folded[:3]))
-    row["begins with a noun"] = float(bool(folded) and (folded[0] in rules.cues["depicts"] or folded[0] in _ARTICLES))
+    row["begins in a place"] = float(bool(folded) and lowered[0] in _PLACING and any(word in rules.cues["places"] for word in lowered[:3]))
+    row["begins with a noun"] = float(bool(folded) and (lowered[0] in rules.cues["depicts"] or lowered[0] in _ARTICLES))
     row["price"] = float(bool(_PRICE.search(bare)))
     row["number"] = float(bool(_NUMBER.search(bare)))
     row["number only"] = float(count > 0 and all(not word.isalpha() for word in folded))
-    row["address"] = float(bool(folded) and folded[0] in rules.cues["streets"] and any(word.isdigit() for word in folded))
-    row["begins appeal"] = float(bool(folded) and any(folded[0] in rules.cues[name] for name in ("asks", "sells", "contacts")))
-    row["begins source"] = float(bool(folded) and folded[0] in rules.cues["cites"])
-    row["label"] = float(bool(_LABEL.match(bare)) and not (folded and folded[0] in rules.cues["letters"] | rules.cues["depicts"]))
+    row["address"] = float(bool(folded) and lowered[0] in rules.cues["streets"] and any(word.isdigit() for word in folded))
+    row["begins appeal"] = float(bool(folded) and any(lowered[0] in rules.cues[name] for name in ("asks", "sells", "contacts")))
+    row["begins source"] = float(bool(folded) and lowered[0] in rules.cues["cites"])
+    row["label"] = float(bool(_LABEL.match(bare)) and not (folded and lowered[0] in rules.cues["letters"] | rules.cues["depicts"]))
     row["ends in colon"] = float(bool(_DIRECT_SPEECH.search(bare)))
     row["begins with colon"] = float(bare.lstrip()[:1] == ":")
     row["asks something"] = float("?" in bare)
@@ -147,6 +148,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["camera"] = float(piece.lstrip().startswith(_CAMERAS))
     row["begins with emoji"] = float(without_emoji(piece[:8]).startswith(" ") and not piece[:1].isspace())
     row["quotation"] = float(bool(QUOTATION.search(piece)))
+    row["begins with a star"] = float(piece.lstrip(" (-").startswith("*"))
     row["image label"] = float(is_label(bare[:80], rules))
     row["one word"] = float(count == 1)
     row["short"] = float(1 < count <= 3)
@@ -156,7 +158,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     letters = [word for word in spelled if word.lower() not in rules.stranded]
     row["names only"] = float(bool(letters) and all(not word[0].islower() for word in letters))
     row["stranded"] = float(bool(spelled) and spelled[-1] in rules.stranded)
-    row["foreign"] = float(any(word in rules.other_words for word in folded) and not any(word in rules.own_words for word in folded))
+    row["foreign"] = float(any(word in rules.other_words for word in lowered) and not any(word in rules.own_words for word in lowered))
     appeals = sum(bool(row.get(name)) for name in ("you", "asks", "sells", "contacts", "phone", "link", "account", "address"))
     row["appeals"] = min(appeals, 3)
     row["evidence"] = float(sum(name in row for name in _SHOWS) + bool(row["gerund"]) + bool(row["participle"]))
@@ -164,7 +166,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["torn account"] = float(bool(_TORN_ACCOUNT.search(bare)))
     row["unknown word"] = float(count == 1 and spelled[0].isalpha() and not is_known(spelled[0]))
     row["shows image"] = float(sum(name in row for name in _SHOWS) >= 2 or "depicts" in row)
-    row["opens transcript"] = float("letters" in row and (bool(_TRANSCRIPT_COLON.search(bare)) or folded[0] in rules.cues["letters"]))
+    row["opens transcript"] = float("letters" in row and (bool(_TRANSCRIPT_COLON.search(bare)) or lowered[0] in rules.cues["letters"]))
     row["opens transcript"] = max(row["opens transcript"], float(bool(row["ends in colon"]) and row["evidence"] >= 2))
     return {name: float(value) for name, value in row.items() if value}
 

@@ -34,7 +34,7 @@ class Rules(NamedTuple):
     ordinal: frozenset[str]
     numbers: frozenset[str]
     cues: dict[str, frozenset[str]]
-    """Words of each kind of segment, folded."""
+    """Words of each kind of segment, lower case with accents."""
     openers: frozenset[str]
     """Words that, with a capital, begin an appeal or a source inside a sentence; lower case with accents."""
     abbreviations: frozenset[str]
@@ -93,8 +93,9 @@ def load_rules(language: str) -> Rules:
         parts = product(lists["end_opening"], ["", *lists["end_linking"]], objects)
         return [" ".join(filter(None, part)) for part in parts]
 
-    cues = {name: frozenset(fold(word) for word in listed) for name, listed in lists["cues"].items()}
+    cues = {name: frozenset(listed) for name, listed in lists["cues"].items()}
     own: dict[str, Any] = {
+        "lead_in": Phrases([*lists["lead_in"], *lists["tag"]]),
         "cues": cues,
         "openers": frozenset((*lists["cues"]["asks"], *lists["cues"]["cites"])),
         "abbreviations": frozenset(lists["abbreviations"]),

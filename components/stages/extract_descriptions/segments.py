@@ -93,7 +93,7 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
     if _EMOJI.match(behind):
         return "emoji" if without_emoji(text[end : end + _LOOKED]).lstrip()[:1].isupper() else None
     shouted = word is not None and word[0].isupper() and last.isupper()
-    if word is not None and word[0][0].isupper() and not shouted and before != "," and (behind == "*" or word[0].lower() in rules.openers):
+    if word is not None and word[0][0].isupper() and not shouted and before not in tuple(",;") and (behind == "*" or word[0].lower() in rules.openers):
         return "opener"
     return None
 
