@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from components.core.hashtags import HASHTAG
 from components.stages.extract_descriptions.bounds import is_label
+from components.stages.extract_descriptions.languages import is_own
 from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, without_marks
 from components.stages.extract_descriptions.plain_text import without_emoji
 from components.stages.extract_descriptions.rules import Rules
@@ -39,6 +40,9 @@ _PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
 
 APPEALS = ("you", "we", "asks", "sells", "contacts", "cites")
 """Cues of a segment that addresses, sells, cites or signs; in a transcript they count apart."""
+_SPEECH = (*APPEALS, "argues", "dates")
+_LONG = 10
+"""Words of a segment in which one word that speaks counts half."""
 _SHOWS = ("depicts", "places", "colours", "letters", "shows", "bodies")
 
 
@@ -56,7 +60,7 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
     """Return the features of each segment by name; absent ones are 0."""
     forms = [_form(text[segment.start : segment.end], rules) for segment in segments]
     rows: list[dict[str, float]] = []
-    begun = False
+    begun, since_appeal = False, _NEAR + 1
     all_capitals = text.isupper()
     transcript, shown = 0, 0  # 1 to 3: a transcript goes on in its line, over a line break, over a blank line
     for at, (segment, form) in enumerate(zip(segments, forms, strict=True)):
@@ -72,6 +76,8 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         for least in (1, 2, 3, 4):
             row[f"evidence {least}"] = float(form.get("evidence", 0) >= least)
         inside = bool(transcript) and not form.get("shows image")
+        if transcript:
+            form.pop("foreign", None)
         row.update((name, value) for name, value in form.items() if name not in _INTERNAL)
         if transcript:
             row[f"transcript {transcript}"] = 1.0
@@ -82,12 +88,14 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         row["little evidence yet"] = float(not shown and form.get("evidence", 0) == 1)
         row["capitals alone"] = float(bool(form.get("capitals")) and not all_capitals)
         row["after unfinished"] = float(bool(previous) and not previous.get("finished"))
-        row["colon at the end"] = float(at == len(forms) - 1 and bool(form.get("ends in colon")))
         row["last"] = float(at == len(forms) - 1)
         row["described before"] = float(shown > 0)
         row["describes after"] = float(any(later.get("shows image", 0) for later in forms[at + 1 : at + 4]))
         row["appeal before"] = 0.0 if inside else previous.get("appeals", 0.0)
         row["appeal after"] = 0.0 if inside else following.get("appeals", 0.0)
+        row["appeal near before"] = float(since_appeal <= _NEAR)
+        row["appeal near after"] = float(any(_appeals(later) for later in forms[at + 1 : at + 1 + _NEAR]))
+        row["colon before appeal"] = float(bool(form.get("ends in colon")) and (not following or _appeals(following)))
         row["after colon"] = float(previous.get("ends in colon", 0))
         if gap == "start":
             context = "first"
@@ -96,6 +104,7 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         rows.append({name: value for name, value in row.items() if value})
         rows[-1].update((f"{name} in {context}", value) for name, value in row.items() if value)
         rows[-1][f"in {context}"] = 1.0
+        since_appeal = 1 if _appeals(form) else since_appeal + 1
         shown += bool(form.get("shows image"))
         if form.get("opens transcript"):
             transcript = 1
@@ -106,6 +115,16 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
 
 _SPEAKS = ("appeals", "we", "phone", "address", "account", "link", "label", "asks something", "begins source", "hashtag")
 _INTERNAL = frozenset(("capitals", "evidence", "finished", "opens transcript ahead"))
+def _appeals(form: Mapping[str, float]) -> bool:
+    """Return whether a segment outside transcripts plainly appeals: it tells how to get in touch or where something came from."""
+    told = any(form.get(name) for name in ("phone", "address", "link", "begins source", "torn account", "mail"))
+    return (told or form.get("appeals", 0) >= 2) and not form.get("shows image")
+
+
+_NEAR = 3
+"""Segments around one in which an appeal counts."""
+
+
 def _form(piece: str, rules: Rules) -> dict[str, float]:
     bare = spoken(piece)
     words = words_of(bare)
@@ -117,7 +136,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     for name, listed in rules.cues.items():
         hits = sum(word in listed for word in lowered)
         if hits:
-            row[name] = min(hits, 3)
+            row[name] = min(hits, 3) / (1 + count / _LONG if name in _SPEECH else 1)
     row["we"] = row.get("we", 0) + sum(len(word) > 4 and bool(_WE.search(word)) and word not in rules.cues["shows"] for word in lowered)
     row["gerund"] = min(sum(bool(_GERUND.search(word)) and len(word) > 4 for word in folded), 2)
     row["participle"] = min(sum(bool(_PARTICIPLE.search(word)) and len(word) > 4 for word in folded), 2)
@@ -132,6 +151,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["begins with an infinitive"] = float(any(_INFINITIVE.search(word) for word in folded[:2]))
     row["past"] = min(sum(bool(_PAST.search(word)) and len(word) > 4 for word in folded), 2)
     row["begins in a place"] = float(bool(folded) and lowered[0] in _PLACING and any(word in rules.cues["places"] for word in lowered[:3]))
+    row["begins with an image"] = float(any(word in rules.cues["depicts"] for word in lowered[:3]))
     row["begins with a noun"] = float(bool(folded) and (lowered[0] in rules.cues["depicts"] or lowered[0] in _ARTICLES))
     row["price"] = float(bool(_PRICE.search(bare)))
     row["number"] = float(bool(_NUMBER.search(bare)))
@@ -158,7 +178,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     letters = [word for word in spelled if word.lower() not in rules.stranded]
     row["names only"] = float(bool(letters) and all(not word[0].islower() for word in letters))
     row["stranded"] = float(bool(spelled) and spelled[-1] in rules.stranded)
-    row["foreign"] = float(any(word in rules.other_words for word in lowered) and not any(word in rules.own_words for word in lowered))
+    row["foreign"] = float(any(word in rules.other_words for word in lowered) and not any(is_own(word, rules) for word in lowered))
     appeals = sum(bool(row.get(name)) for name in ("you", "asks", "sells", "contacts", "phone", "link", "account", "address"))
     row["appeals"] = min(appeals, 3)
     row["evidence"] = float(sum(name in row for name in _SHOWS) + bool(row["gerund"]) + bool(row["participle"]))

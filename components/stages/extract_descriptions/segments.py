@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from components.core.hashtags import fold
 from components.stages.extract_descriptions.plain_text import PICTORIAL, without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import words_of
@@ -24,7 +25,7 @@ _REMARK = re.compile(r"[(\[][^()\[\]\n]{1,80}[)\]][ .]*+(?:\n|$|[A-ZÀ-Ý])")
 """A bracket that ends its sentence."""
 _MARKS = re.compile(r"(?:[#＃@]\S++[ \t,|]*+)++(?:\n|$)")
 """Hashtags and mentions alone up to the end of the line."""
-_LOOKED = 40
+_LOOKED, _SHORT = 40, 4
 
 
 class Segment(NamedTuple):
@@ -82,11 +83,12 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
     stopped = bare.rstrip(_CLOSING)
     if stopped[-1:] in tuple(_STOPS):
         found = _LAST_WORD.search(stopped)
-        abbreviated = before == "." and found is not None and found[0][:-1].lower() in rules.abbreviations
+        short = found is not None and before == "." and len(found[0]) <= _SHORT and behind.islower()
+        abbreviated = short or (found is not None and before == "." and found[0][:-1].lower() in rules.abbreviations)
         return None if abbreviated else "sentence"
     if "." in match[0] or (before in tuple(_CLOSING) and behind.isupper()):
         return "sentence"
-    if _MARKS.match(text, end) and last[:1] not in tuple("#＃@"):
+    if _MARKS.match(text, end) and last[:1] not in tuple("#＃@") and fold(last) not in rules.governing:
         return "marks"
     if _REMARK.match(text, end):
         return "bracket"

@@ -16,14 +16,15 @@ from components.language.identification import language_probability
 from components.language.logistic import Features, choose_features, fit, to_matrix
 from components.stages.extract_descriptions.describing import features
 from components.stages.extract_descriptions.extract import text_to_cut
+from components.stages.extract_descriptions.marks import without_marks
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.segments import split
 from components.stages.extract_descriptions.words import count_words, words_of
 
 PENALTY = 1.0
-REFUSED = 2.0
+REFUSED = 4.0
 """Weight of a segment of a caption without a description: there are few, and one wrong segment keeps its advert."""
-_FEW = 5
+_FEW = 3
 _SKIPPED, _SHARE = 2, 0.6
 """Words of a description that a piece may lack, and the least share of a piece's words in it: links, mentions and labels go."""
 LEAST = 3
@@ -36,9 +37,9 @@ def examples(cases: Iterable[dict[str, Any]], rules: Rules) -> tuple[list[Featur
     labels: list[bool] = []
     importance: list[float] = []
     for case in cases:
-        if case["description"] is None and count_words(case["caption"]) <= _FEW:
-            continue  # too short, whatever it says
         texts = [text_to_cut(case["caption"], rules, language_probability), case["description"] or ""]
+        if case["description"] is None and count_words(without_marks(texts[0])) <= _FEW:
+            continue  # too short, whatever it says
         for text in dict.fromkeys(texts):
             if text:
                 found = split(text, rules)
