@@ -35,7 +35,9 @@ def to_matrix(examples: Sequence[Features], names: Sequence[str]) -> np.ndarray:
     return matrix
 
 
-def fit(matrix: np.ndarray, positive: np.ndarray, importance: np.ndarray, penalty: float) -> np.ndarray:
+def fit(
+    matrix: np.ndarray, positive: np.ndarray, importance: np.ndarray, penalty: float, start: np.ndarray | None = None
+) -> np.ndarray:
     """Return the weights that make the examples likeliest under a Gaussian prior; the intercept (last) has none.
 
     Args:
@@ -43,8 +45,9 @@ def fit(matrix: np.ndarray, positive: np.ndarray, importance: np.ndarray, penalt
         positive: 0 or 1 for each example.
         importance: the weight of each example in the likelihood.
         penalty: half of it times the squared weights is subtracted from the log-likelihood.
+        start: weights of similar examples, which save steps; None for zeros.
     """
-    weights = np.zeros(matrix.shape[1])
+    weights = np.zeros(matrix.shape[1]) if start is None else start
     ridge = np.full(len(weights), penalty)
     ridge[-1] = _SMALL
     for _ in range(STEPS):

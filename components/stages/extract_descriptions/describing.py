@@ -12,12 +12,13 @@ import re
 from collections.abc import Mapping
 
 from components.core.hashtags import HASHTAG
+from components.language.logistic import probability
 from components.stages.extract_descriptions.bounds import is_label
 from components.stages.extract_descriptions.languages import is_own
-from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, without_marks
+from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, QUOTATION, without_marks
 from components.stages.extract_descriptions.plain_text import without_emoji
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.segments import QUOTATION, Segment, split
+from components.stages.extract_descriptions.segments import Segment, split
 from components.stages.extract_descriptions.trailers import is_known
 from components.stages.extract_descriptions.words import words_of
 
@@ -38,6 +39,8 @@ _ARTICLES = frozenset(("um", "uma", "dois", "duas", "três", "quatro", "vários"
 _WE = re.compile(r"(?:[aei]mos|[b-df-hj-np-tv-z]ei)$")
 _PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
 
+BIAS = "bias"
+"""The weight of every segment."""
 APPEALS = ("you", "we", "asks", "sells", "contacts", "cites")
 """Cues of a segment that addresses, sells, cites or signs; in a transcript they count apart."""
 _SPEECH = (*APPEALS, "argues", "dates")
@@ -194,7 +197,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
 def scores(text: str, segments: list[Segment], rules: Rules, weights: Mapping[str, float]) -> list[float]:
     """Return the log odds of each segment that it describes an image."""
     rows = features(text, segments, rules)
-    return [weights["bias"] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items()) for row in rows]
+    return [weights[BIAS] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items()) for row in rows]
 
 
 def best_run(values: list[float]) -> tuple[int, int] | None:
@@ -209,10 +212,12 @@ def best_run(values: list[float]) -> tuple[int, int] | None:
     return found
 
 
-def describing(text: str, rules: Rules) -> str:
-    """Return the part of a text that describes an image; empty if no segment does."""
-    if not rules.weights:
-        return text
+def describing(text: str, rules: Rules) -> tuple[str, float]:
+    """Return the part of a text that describes an image, and the probability of its likeliest segment.
+
+    A text in which no segment is likely to describe is returned whole.
+    """
     segments = split(text, rules)
-    run = best_run(scores(text, segments, rules, rules.weights))
-    return text[segments[run[0]].start : segments[run[1]].end] if run else ""
+    values = scores(text, segments, rules, rules.weights)
+    run = best_run(values)
+    return text[segments[run[0]].start : segments[run[1]].end] if run else text, probability(max(values))

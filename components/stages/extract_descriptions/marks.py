@@ -20,6 +20,7 @@ QUOTE = re.compile(rf"(?<!\w)[\[(]?(?i:re|qt)[ \t]*+[:：]\s{{0,4}}+[<\[(]?(?:{L
 """What servers add to a post that quotes another, for programs that do not show quotes: "RE: https://…", "QT: [https://…]"."""
 MAIL = re.compile(r"(?<![\w@.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++")
 MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
+QUOTATION = re.compile(r"“[^“”]*+”|\"[^\"]*+\"|«[^«»]*+»|(?<!\w)‘[^‘’]*+’(?!\w)|(?<!\w)'[^'\n]*+'(?!\w)")
 _LINK_END = ".,;:!?…)]}'*_"
 _SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
 _OPENING, _CLOSING = "\"'“‘«([{", "\"'”’»)]}"
@@ -37,8 +38,9 @@ def without_quotes(text: str) -> str:
 
 
 def without_links(text: str, rules: Rules) -> str:
-    """Return the text without links and without the preposition before a link at the end of a sentence."""
-    return _without(text, link_spans(text), rules)
+    """Return the text without links and without the preposition before one at the end of a sentence; those in quotations stay."""
+    quoted = [match.span() for match in QUOTATION.finditer(text)]
+    return _without(text, [span for span in link_spans(text) if not any(start < span[0] < end for start, end in quoted)], rules)
 
 
 def without_mentions(text: str, rules: Rules) -> str:

@@ -42,7 +42,6 @@ class Rules(NamedTuple):
     """Log odds by feature (:mod:`components.stages.extract_descriptions.describing`)."""
     stranded: frozenset[str]
     """Lower case with accents: "Pará" and "dá" are no "para" and "da"."""
-    joining: frozenset[str]
     lettered: frozenset[str]
     foreign_section: Phrases
     foreign_bracketed: Phrases
@@ -63,12 +62,6 @@ class Rules(NamedTuple):
     continuing: frozenset[str]
     between: frozenset[str]
     emoticons: tuple[str, ...]
-
-
-def load_weights(language: str) -> dict[str, float]:
-    """Return the weights of the features of a describing segment (``data/weights.<language>.json``)."""
-    path = LISTS / f"weights.{language}.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))["weights"]) if path.exists() else {}
 
 
 @lru_cache(maxsize=8)
@@ -99,7 +92,7 @@ def load_rules(language: str) -> Rules:
         "cues": cues,
         "openers": frozenset((*lists["cues"]["asks"], *lists["cues"]["cites"])),
         "abbreviations": frozenset(lists["abbreviations"]),
-        "weights": load_weights(language),
+        "weights": json.loads((LISTS / f"segments.{language}.json").read_text(encoding="utf-8"))["weights"],
         "language": language,
         "version": int(lists["version"]),
         "end": Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),

@@ -9,11 +9,11 @@ import re
 from typing import NamedTuple
 
 from components.core.hashtags import fold
+from components.stages.extract_descriptions.marks import QUOTATION
 from components.stages.extract_descriptions.plain_text import PICTORIAL, without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import words_of
 
-QUOTATION = re.compile(r"“[^“”]*+”|\"[^\"]*+\"|«[^«»]*+»|(?<!\w)‘[^‘’]*+’(?!\w)|(?<!\w)'[^'\n]*+'(?!\w)")
 _GAP = re.compile(r"[\s\u2800]++(?:[-–—•|_·.*~]++[\s\u2800]++)*+(?:[-–—•]++(?=[^\W\d]))?+|(?<=[a-zà-ÿ)][.!?…])[-–—]?+(?=[A-ZÀ-Ý][a-zà-ÿ])")
 """White space with the marks that stand alone in it, or the place of a space that is missing: "praia.Compre"."""
 _EMOJI = re.compile(f"[{PICTORIAL}]")

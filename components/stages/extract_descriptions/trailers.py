@@ -1,41 +1,24 @@
-"""Remains at the end of a description: appeals to buy or to get in touch, sources, reposts, bare hashtags, torn words.
-
-Captions that another program cut have these. A remain is a last segment, which a line break, the end of a sentence, a dash or a
-bracket separates, or the last words of the text. Nothing is removed between quotation marks.
-"""
+"""Remains at the end of a description that are less than a segment: torn words, words that cannot end a sentence, loose marks."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from components.core.hashtags import MARKS
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.words import Word, words_of
+from components.stages.extract_descriptions.words import words_of
 
-_BOUND = re.compile(
-    r"(?P<blank>[ \t\r\xa0]*\n[ \t\r\xa0]*\n\s*)|(?P<line>\s*\n\s*)|(?P<dash>\s[-–—•|]\s*|(?<=[.!?…])[-–—]\s*)"
-    r"|(?P<sentence>(?<=[.!?…])\s+|(?<=[.!?…][\"”»)])\s+|(?<=[\"”»)])\s+(?=[A-ZÀ-Ý])|(?<=[a-zà-ÿ)][.!?])(?=[A-ZÀ-Ý][a-zà-ÿ])|\s(?=\([^\W\d]))"
-    r"|(?P<glued>(?<=[^\W\d_]\.)(?=[a-zà-ÿ]{6,}[.\s]*$))"
-)
-_PHONE = re.compile(r"(?<![\d/.,-])(?:\+?55\s*)?(?:\(?0?\d{2}\)\s*|\d{2}[ -]?)?(?:9[ .-]?)?(\d{4})[ .-]?(\d{4})(?![\d/,-])")
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_TRANSCRIPT = re.compile(
-    r"(?i)\b(?:textos?|escrit[oa]s?|lê-se|dizeres|diz|frases?|mensagem|informações)\b[^.:\n\"“«]{0,40}:\s*(?![\"“«'‘])"
-)
 _TORN = re.compile(rf"(?:(?<=\s)|^)[{MARKS}]\S*")
-_ADDRESS = re.compile(r"(?i)(?:rua|r\.|avenida|av\.?|travessa|praça|alameda|rodovia|estrada)\s.*\d")
 _LOOSE = re.compile(r"(?<=\w[.!?…])(?:\s+[-–—•|*~/.]+)+$")
 _LOOSE_QUOTES = (("“", "”", re.compile(r"(?<=[.!?…])\s*”\s*\.?$")), ('"', '"', re.compile(r"(?<=[.!?…])\s+\"\s*\.?$")))
-_STOPS = " \t\r\n.,;:!…-–—•|/*~_"
 _LANGUAGES = ("pt", "en", "es", "fr", "it")
 _COMMON, _SHORT, _LEAST, _WORDS = 3.5, 5.5, 10, 3
 _PAIRS = frozenset(("de", "da", "do", "em", "no", "na", "of", "to", "in", "on", "is", "my", "me", "by"))
 """Least Zipf frequency of a hashtag's words (``_SHORT``: of three letters; ``_PAIRS``: of two), letters of a hashtag inside a
 sentence, number of its words."""
-_MOST_WORDS, _FEW, _LONGEST, _LOOKED = 12, 4, 40, 500
-_MOST_SEGMENTS, _MOST_DANGLING = 20, 8
+_LONGEST = 40
+_MOST_DANGLING = 8
 """Bounds of the work on a text made to be slow."""
 
 
