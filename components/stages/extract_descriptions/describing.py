@@ -39,6 +39,8 @@ _ARTICLES = frozenset(("um", "uma", "dois", "duas", "três", "quatro", "vários"
 _WE = re.compile(r"(?:[aei]mos|[b-df-hj-np-tv-z]ei)$")
 _PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
 
+_SPACER = re.compile(r"\n(?:[^\w\n\"”»’')\]}]++(?=\n|$))")
+"""A line of marks alone."""
 BIAS = "bias"
 """The weight of every segment."""
 APPEALS = ("you", "we", "asks", "sells", "contacts", "cites")
@@ -94,11 +96,15 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         row["last"] = float(at == len(forms) - 1)
         row["described before"] = float(shown > 0)
         row["describes after"] = float(any(later.get("shows image", 0) for later in forms[at + 1 : at + 4]))
-        row["appeal before"] = 0.0 if inside else previous.get("appeals", 0.0)
-        row["appeal after"] = 0.0 if inside else following.get("appeals", 0.0)
+        row["appeal before"] = float(_appeals(previous))
+        row["appeal after"] = float(_appeals(following))
+        row["one word at the end"] = float(not following and bool(form.get("one word")))
+        row["short at the end"] = float(not following and bool(form.get("short")))
         row["appeal near before"] = float(since_appeal <= _NEAR)
         row["appeal near after"] = float(any(_appeals(later) for later in forms[at + 1 : at + 1 + _NEAR]))
-        row["colon before appeal"] = float(bool(form.get("ends in colon")) and (not following or _appeals(following)))
+        hangs = bool(form.get("ends in colon")) and (not following or _appeals(following))
+        row["hanging label"] = float(hangs)
+        row["short hanging label"] = float(hangs and bool(form.get("short") or form.get("one word")))
         row["after colon"] = float(previous.get("ends in colon", 0))
         if gap == "start":
             context = "first"
@@ -161,7 +167,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["number only"] = float(count > 0 and all(not word.isalpha() for word in folded))
     row["address"] = float(bool(folded) and lowered[0] in rules.cues["streets"] and any(word.isdigit() for word in folded))
     row["begins appeal"] = float(bool(folded) and any(lowered[0] in rules.cues[name] for name in ("asks", "sells", "contacts")))
-    row["begins source"] = float(bool(folded) and lowered[0] in rules.cues["cites"])
+    row["begins source"] = float(any(word in rules.cues["cites"] for word in lowered[:2]))
     row["label"] = float(bool(_LABEL.match(bare)) and not (folded and lowered[0] in rules.cues["letters"] | rules.cues["depicts"]))
     row["ends in colon"] = float(bool(_DIRECT_SPEECH.search(bare)))
     row["begins with colon"] = float(bare.lstrip()[:1] == ":")
@@ -220,4 +226,5 @@ def describing(text: str, rules: Rules) -> tuple[str, float]:
     segments = split(text, rules)
     values = scores(text, segments, rules, rules.weights)
     run = best_run(values)
-    return text[segments[run[0]].start : segments[run[1]].end] if run else text, probability(max(values))
+    part = text[segments[run[0]].start : segments[run[1]].end] if run else text
+    return _SPACER.sub("\n", part), probability(max(values))

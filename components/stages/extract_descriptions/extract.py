@@ -182,6 +182,7 @@ def _bound(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> None:
     draft.update("section", own_section(draft.text, rules, params.min_language, guess), "marked as another language")
     draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
     draft.update("frame", without_frame(draft.text, rules, params.min_words)[0], "brackets or quotes hold the description")
+    draft.update("language", without_foreign_edges(draft.text, rules, params.min_language, guess), "another language at the edges")
 
 
 def _apply_once(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> float:
@@ -189,7 +190,6 @@ def _apply_once(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> fl
     _bound(draft, rules, guess, params)
     text, described = describing(draft.text, rules)
     draft.update("describing", text, "other segments address, sell, cite or sign")
-    draft.update("language", without_foreign_edges(draft.text, rules, params.min_language, guess), "another language at the edges")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (
         ("link", without_links),
         ("mention", without_mentions),

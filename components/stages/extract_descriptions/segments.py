@@ -78,7 +78,7 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
             return None
     if lines:
         return "blank" if lines > 1 else "line"
-    if not match[0].isspace() and any(char in match[0] for char in "-–—•|_~"):
+    if not match[0].isspace() and any(char in match[0] for char in "-–—•|_~*"):
         return "dash"
     stopped = bare.rstrip(_CLOSING)
     if stopped[-1:] in tuple(_STOPS):
