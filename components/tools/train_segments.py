@@ -25,7 +25,7 @@ from components.stages.extract_descriptions.rules import Rules, load_rules
 from components.stages.extract_descriptions.segments import split
 from components.stages.extract_descriptions.words import count_words, words_of
 
-PENALTY = 0.3
+PENALTY = 0.2
 LEAST = 3
 """Segments that a feature must occur in."""
 REFUSED = 4.0

@@ -30,6 +30,10 @@ _CAMERAS = ("📷", "📸", "🎥", "📹", "🎞", "©", "🖼")
 _LABEL = re.compile(r"\W*(?:[^\W\d_]+[ \t]*){1,3}[:：]")
 _TRANSCRIPT_COLON = re.compile(r"[:：](?!\s*+[\"“«'‘])")
 _TORN_ACCOUNT = re.compile(r"(?:^|\s)\.[a-z]|^\W*\w+\.[a-z]{3,}[\w.]*\W*$")
+_ANNOUNCED = re.compile(r"([^.:\n]*+)[:：](?=\s*+\S)")
+_ANNOUNCING = 6
+"""Words before a colon among which one announces a text."""
+_UNCLOSED = re.compile(r"(?<!\w)[“«\"](?=\w)")
 _DIRECT_SPEECH = re.compile(r"[:：]\s*$")
 _GERUND = re.compile(r"(?:[aei]ndo)$")
 _PARTICIPLE = re.compile(r"(?:[ai]d[oa]s?)$")
@@ -39,6 +43,8 @@ _ARTICLES = frozenset(("um", "uma", "dois", "duas", "três", "quatro", "vários"
 _WE = re.compile(r"(?:[aei]mos|[b-df-hj-np-tv-z]ei)$")
 _PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
 
+_START = 3.0
+"""Log odds that the segments before a description must lose by, together: most captions begin with their description."""
 _SPACER = re.compile(r"\n(?:[^\w\n\"”»’')\]}]++(?=\n|$))")
 """A line of marks alone."""
 BIAS = "bias"
@@ -51,9 +57,18 @@ _LONG = 10
 _SHOWS = ("depicts", "places", "colours", "letters", "shows", "bodies")
 
 
-def spoken(text: str) -> str:
-    """Return a segment without what it quotes and without emoji."""
-    return without_emoji(QUOTATION.sub(" “” ", text))
+def spoken(text: str, rules: Rules) -> str:
+    """Return a segment without emoji and without the text of the image: what it quotes or announces ("lê-se: ...")."""
+    bare = QUOTATION.sub(" “” ", text)
+    unclosed = _UNCLOSED.search(bare)
+    if unclosed:
+        bare = bare[: unclosed.start()] + " “”"
+    for match in _ANNOUNCED.finditer(bare):
+        words = {word.lower() for word in match[1].split()[-_ANNOUNCING:]}
+        if words & rules.cues["letters"] and not words & rules.cues["contacts"]:
+            bare = bare[: match.end()] + " “”"
+            break
+    return without_emoji(bare)
 
 
 def has_phone(text: str) -> bool:
@@ -67,10 +82,10 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
     rows: list[dict[str, float]] = []
     begun, since_appeal = False, _NEAR + 1
     all_capitals = text.isupper()
-    transcript, shown = 0, 0  # 1 to 3: a transcript goes on in its line, over a line break, over a blank line
+    transcript, shown = 0, 0
     for at, (segment, form) in enumerate(zip(segments, forms, strict=True)):
         if transcript and segment.gap in ("line", "blank"):
-            transcript = max(transcript, 2 if segment.gap == "line" else 3)
+            transcript = max(transcript, 2 if segment.gap == "line" else _BLANK)
         gap = segment.gap if begun else "start"
         row = {f"gap {gap}": 1.0, "spacer": float(segment.spacer)}
         plainly = form.get("evidence", 0) >= 1 and not any(form.get(name) for name in _SPEAKS)
@@ -98,6 +113,8 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         row["describes after"] = float(any(later.get("shows image", 0) for later in forms[at + 1 : at + 4]))
         row["appeal before"] = float(_appeals(previous))
         row["appeal after"] = float(_appeals(following))
+        row["after a signature"] = float(bool(previous.get("capitals") and previous.get("one word")))
+        row["dash again"] = float(gap == "dash" and at > 1 and segments[at - 1].gap == "dash")
         row["one word at the end"] = float(not following and bool(form.get("one word")))
         row["short at the end"] = float(not following and bool(form.get("short")))
         row["appeal near before"] = float(since_appeal <= _NEAR)
@@ -117,6 +134,8 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         shown += bool(form.get("shows image"))
         if form.get("opens transcript"):
             transcript = 1
+        elif transcript == _BLANK and not _appeals(form):
+            transcript = _BLANK - 1
         elif form.get("shows image") and transcript > 1:
             transcript = 0
     return rows
@@ -124,18 +143,29 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
 
 _SPEAKS = ("appeals", "we", "phone", "address", "account", "link", "label", "asks something", "begins source", "hashtag")
 _INTERNAL = frozenset(("capitals", "evidence", "finished", "opens transcript ahead"))
+def _is_handle(word: str) -> bool:
+    """Return whether a word is no word of a language: letters that no list has, or letters and digits."""
+    mixed = word.isalnum() and not word.isalpha() and not word.isdigit() and len(word) > _SHORT
+    return mixed or (word.isalpha() and not is_known(word))
+
+
+_SHORT = 4
+
+
 def _appeals(form: Mapping[str, float]) -> bool:
     """Return whether a segment outside transcripts plainly appeals: it tells how to get in touch or where something came from."""
     told = any(form.get(name) for name in ("phone", "address", "link", "begins source", "torn account", "mail"))
     return (told or form.get("appeals", 0) >= 2) and not form.get("shows image")
 
 
+_BLANK = 3
+"""A transcript goes on over a blank line (2: over a line break, 1: in its line)."""
 _NEAR = 3
 """Segments around one in which an appeal counts."""
 
 
 def _form(piece: str, rules: Rules) -> dict[str, float]:
-    bare = spoken(piece)
+    bare = spoken(piece, rules)
     words = words_of(bare)
     folded = [word.folded for word in words]
     spelled = [bare[word.start : word.end] for word in words]
@@ -193,7 +223,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["evidence"] = float(sum(name in row for name in _SHOWS) + bool(row["gerund"]) + bool(row["participle"]))
     row["finished"] = float(piece.rstrip()[-1:] in tuple(".!?…:;\"”»’')]"))
     row["torn account"] = float(bool(_TORN_ACCOUNT.search(bare)))
-    row["unknown word"] = float(count == 1 and spelled[0].isalpha() and not is_known(spelled[0]))
+    row["unknown word"] = float(count == 1 and _is_handle(spelled[0]))
     row["shows image"] = float(sum(name in row for name in _SHOWS) >= 2 or "depicts" in row)
     row["opens transcript"] = float("letters" in row and (bool(_TRANSCRIPT_COLON.search(bare)) or lowered[0] in rules.cues["letters"]))
     row["opens transcript"] = max(row["opens transcript"], float(bool(row["ends in colon"]) and row["evidence"] >= 2))
@@ -206,15 +236,18 @@ def scores(text: str, segments: list[Segment], rules: Rules, weights: Mapping[st
     return [weights[BIAS] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items()) for row in rows]
 
 
-def best_run(values: list[float]) -> tuple[int, int] | None:
-    """Return the first and the last of the adjacent segments whose log odds have the highest sum; None if no sum is above 0."""
-    best, found, total, start = 0.0, None, 0.0, 0
+def best_run(values: list[float], start: float = 0.0) -> tuple[int, int] | None:
+    """Return the first and the last of the adjacent segments whose log odds have the highest sum; None if no sum is above 0.
+
+    ``start`` is the sum that a run loses by not beginning at the first segment.
+    """
+    best, found, total, begin = 0.0, None, 0.0, 0
     for at, value in enumerate(values):
-        if total <= 0:
-            total, start = 0.0, at
+        if total <= (-start if begin == 0 else 0):
+            total, begin = -start if at else 0.0, at
         total += value
         if total > best:
-            best, found = total, (start, at)
+            best, found = total, (begin, at)
     return found
 
 
@@ -225,6 +258,6 @@ def describing(text: str, rules: Rules) -> tuple[str, float]:
     """
     segments = split(text, rules)
     values = scores(text, segments, rules, rules.weights)
-    run = best_run(values)
+    run = best_run(values, _START)
     part = text[segments[run[0]].start : segments[run[1]].end] if run else text
     return _SPACER.sub("\n", part), probability(max(values))

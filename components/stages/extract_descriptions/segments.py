@@ -14,7 +14,7 @@ from components.stages.extract_descriptions.plain_text import PICTORIAL, without
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import words_of
 
-_GAP = re.compile(r"[\s\u2800]++(?:[-–—•|_·.*~]++[\s\u2800]++)*+(?:[-–—•]++(?=[^\W\d]))?+|(?<=[a-zà-ÿ)][.!?…])[-–—]?+(?=[A-ZÀ-Ý][a-zà-ÿ])")
+_GAP = re.compile(r"[\s\u2800]++(?:[-–—•|_·.*~]++[\s\u2800]++)*+(?:[-–—•]++(?=[^\W\d]))?+|(?<=[a-zà-ÿ)][.!?…])[-–—]?+(?=[A-ZÀ-Ý](?:[a-zà-ÿ]|[A-ZÀ-Ý]{3}))")
 """White space with the marks that stand alone in it, or the place of a space that is missing: "praia.Compre"."""
 _EMOJI = re.compile(f"[{PICTORIAL}]")
 _STOPS, _CLOSING = ".!?…", "\"”»’')]"
@@ -22,7 +22,7 @@ _LAST_WORD = re.compile(r"[^\W\d_]+\.$")
 _NEXT_WORD = re.compile(r"[^\W\d_]++")
 _ENDING = ".!?…:;\"”»’')]"
 _REMARK = re.compile(r"[(\[][^()\[\]\n]{1,80}[)\]][ .]*+(?:\n|$|[A-ZÀ-Ý])")
-"""A bracket that ends its sentence."""
+"""A bracket that ends its sentence; it is a segment if it cites or appeals: "(via Ana)"."""
 _MARKS = re.compile(r"(?:[#＃@]\S++[ \t,|]*+)++(?:\n|$)")
 """Hashtags and mentions alone up to the end of the line."""
 _LOOKED, _SHORT = 40, 4
@@ -90,7 +90,8 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
         return "sentence"
     if _MARKS.match(text, end) and last[:1] not in tuple("#＃@") and fold(last) not in rules.governing:
         return "marks"
-    if _REMARK.match(text, end):
+    remark = _REMARK.match(text, end)
+    if remark and any(word.lower() in rules.openers for word in _NEXT_WORD.findall(remark[0])):
         return "bracket"
     if _EMOJI.match(behind):
         return "emoji" if without_emoji(text[end : end + _LOOKED]).lstrip()[:1].isupper() else None

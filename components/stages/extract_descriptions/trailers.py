@@ -11,7 +11,7 @@ from components.stages.extract_descriptions.words import words_of
 
 _TORN = re.compile(rf"(?:(?<=\s)|^)[{MARKS}]\S*")
 _LOOSE = re.compile(r"(?<=\w[.!?…])(?:\s+[-–—•|*~/.]+)+$")
-_LOOSE_QUOTES = (("“", "”", re.compile(r"(?<=[.!?…])\s*”\s*\.?$")), ('"', '"', re.compile(r"(?<=[.!?…])\s+\"\s*\.?$")))
+_LOOSE_QUOTES = (("“", "”", re.compile(r"(?<=[.!?…])\s*”\s*\.?$")), ('"', '"', re.compile(r"(?<=[.!?…])\s*\"\s*\.?$")))
 _LANGUAGES = ("pt", "en", "es", "fr", "it")
 _COMMON, _SHORT, _LEAST, _WORDS = 3.5, 5.5, 10, 3
 _PAIRS = frozenset(("de", "da", "do", "em", "no", "na", "of", "to", "in", "on", "is", "my", "me", "by"))
