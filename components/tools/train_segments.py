@@ -25,10 +25,10 @@ from components.stages.extract_descriptions.rules import Rules, load_rules
 from components.stages.extract_descriptions.segments import split
 from components.stages.extract_descriptions.words import count_words, words_of
 
-PENALTY = 0.2
+PENALTY = 0.3
 LEAST = 3
 """Segments that a feature must occur in."""
-REFUSED = 4.0
+REFUSED = 3.0
 """Importance of a segment of a caption without a description: there are few, and one mistaken segment keeps its advert."""
 _FEW = 3
 """Words of a text that is too short, whatever it says."""

@@ -34,7 +34,7 @@ _ANNOUNCED = re.compile(r"([^.:\n]*+)[:：](?=\s*+\S)")
 _ANNOUNCING = 6
 """Words before a colon among which one announces a text."""
 _UNCLOSED = re.compile(r"(?<!\w)[“«\"](?=\w)")
-_DIRECT_SPEECH = re.compile(r"[:：]\s*$")
+_DIRECT_SPEECH = re.compile(r"[:：][\s\-–—]*+$")
 _GERUND = re.compile(r"(?:[aei]ndo)$")
 _PARTICIPLE = re.compile(r"(?:[ai]d[oa]s?)$")
 _INFINITIVE = re.compile(r"^[a-z]{2,}(?:[aei]r)$")
@@ -112,13 +112,13 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         row["described before"] = float(shown > 0)
         row["describes after"] = float(any(later.get("shows image", 0) for later in forms[at + 1 : at + 4]))
         row["appeal before"] = float(_appeals(previous))
-        row["appeal after"] = float(_appeals(following))
+        row["appeal after"] = float(gap != "start" and _appeals(following))
         row["after a signature"] = float(bool(previous.get("capitals") and previous.get("one word")))
         row["dash again"] = float(gap == "dash" and at > 1 and segments[at - 1].gap == "dash")
         row["one word at the end"] = float(not following and bool(form.get("one word")))
         row["short at the end"] = float(not following and bool(form.get("short")))
         row["appeal near before"] = float(since_appeal <= _NEAR)
-        row["appeal near after"] = float(any(_appeals(later) for later in forms[at + 1 : at + 1 + _NEAR]))
+        row["appeal near after"] = float(gap != "start" and any(_appeals(later) for later in forms[at + 1 : at + 1 + _NEAR]))
         hangs = bool(form.get("ends in colon")) and (not following or _appeals(following))
         row["hanging label"] = float(hangs)
         row["short hanging label"] = float(hangs and bool(form.get("short") or form.get("one word")))
@@ -160,6 +160,8 @@ def _appeals(form: Mapping[str, float]) -> bool:
 
 _BLANK = 3
 """A transcript goes on over a blank line (2: over a line break, 1: in its line)."""
+_LEAST_SAID = 2
+"""Words of a segment that a colon ends, below which it is a label; above, somebody speaks or a text follows."""
 _NEAR = 3
 """Segments around one in which an appeal counts."""
 
@@ -199,7 +201,7 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["begins appeal"] = float(bool(folded) and any(lowered[0] in rules.cues[name] for name in ("asks", "sells", "contacts")))
     row["begins source"] = float(any(word in rules.cues["cites"] for word in lowered[:2]))
     row["label"] = float(bool(_LABEL.match(bare)) and not (folded and lowered[0] in rules.cues["letters"] | rules.cues["depicts"]))
-    row["ends in colon"] = float(bool(_DIRECT_SPEECH.search(bare)))
+    row["ends in colon"] = float(bool(_DIRECT_SPEECH.search(piece)))
     row["begins with colon"] = float(bare.lstrip()[:1] == ":")
     row["asks something"] = float("?" in bare)
     row["exclaims"] = float("!" in bare)
@@ -211,11 +213,14 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["image label"] = float(is_label(bare[:80], rules))
     row["one word"] = float(count == 1)
     row["short"] = float(1 < count <= 3)
-    row["length"] = math.log1p(count) / 3
     row["lower case"] = float(bool(spelled) and spelled[0][:1].islower())
     row["capitals"] = float(count > 0 and bare.isupper())
     letters = [word for word in spelled if word.lower() not in rules.stranded]
     row["names only"] = float(bool(letters) and all(not word[0].islower() for word in letters))
+    labelled = _LABEL.match(bare)
+    credited = words_of(bare[labelled.end() :]) if labelled and not row["image label"] else []
+    named = [bare[labelled.end() :][word.start : word.end] for word in credited] if labelled else []
+    row["credit"] = float(bool(named) and all(not name[0].islower() or name in rules.stranded for name in named))
     row["stranded"] = float(bool(spelled) and spelled[-1] in rules.stranded)
     row["foreign"] = float(any(word in rules.other_words for word in lowered) and not any(is_own(word, rules) for word in lowered))
     appeals = sum(bool(row.get(name)) for name in ("you", "asks", "sells", "contacts", "phone", "link", "account", "address"))
@@ -225,8 +230,11 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["torn account"] = float(bool(_TORN_ACCOUNT.search(bare)))
     row["unknown word"] = float(count == 1 and _is_handle(spelled[0]))
     row["shows image"] = float(sum(name in row for name in _SHOWS) >= 2 or "depicts" in row)
-    row["opens transcript"] = float("letters" in row and (bool(_TRANSCRIPT_COLON.search(bare)) or lowered[0] in rules.cues["letters"]))
-    row["opens transcript"] = max(row["opens transcript"], float(bool(row["ends in colon"]) and row["evidence"] >= 2))
+    unquoted = QUOTATION.sub(" “” ", piece)
+    announces = bool(_TRANSCRIPT_COLON.search(unquoted)) or lowered[:1] == ["texto"]
+    row["opens transcript"] = float("letters" in row and announces)
+    speaks = any(row.get(name) for name in (*APPEALS, "address", "image label"))
+    row["opens transcript"] = max(row["opens transcript"], float(bool(row["ends in colon"]) and count > _LEAST_SAID and not speaks))
     return {name: float(value) for name, value in row.items() if value}
 
 
