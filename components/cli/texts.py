@@ -127,7 +127,9 @@ def pairs(
 
 @app.command("train-segments")
 def train_segments(
-    files: Annotated[list[Path], typer.Argument(help="JSON lines with `caption` and its `description` or null. Twice counts double.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="JSON lines with `caption` and its `description` or null. Twice counts double.")
+    ],
     language: Annotated[str, typer.Option(help="The language of the captions (ISO 639-1).")] = "pt",
     about: Annotated[str, typer.Option(help="What the captions are; the file of weights says it.")] = "",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of weights. Default: that of the project.")] = None,

@@ -50,7 +50,9 @@ def train(files: Sequence[Path], out: Path, language: str = "pt", about: str = "
     cases = [case for file in files for case in _read(file)]
     rows, labels, importance = examples(cases, load_rules(language))
     if len(set(labels)) < 2:
-        raise HearsightError("all segments are of one kind", where="train-segments", hint="give captions with more than their description")
+        raise HearsightError(
+            "all segments are of one kind", where="train-segments", hint="give captions with more than their description"
+        )
     names = choose_features(rows, LEAST)
     fitted = fit(to_matrix(rows, names), np.array(labels, dtype=float), np.array(importance), PENALTY)
     weights = {name: round(float(weight), _DECIMALS) for name, weight in zip([*names, BIAS], fitted, strict=True)}
@@ -65,8 +67,12 @@ def train(files: Sequence[Path], out: Path, language: str = "pt", about: str = "
 def _read(file: Path) -> list[dict[str, Any]]:
     cases = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
     for number, case in enumerate(cases, 1):
-        if not (isinstance(case, dict) and isinstance(case.get("caption"), str) and isinstance(case.get("description", 0), str | None)):
-            raise HearsightError("no `caption` with its `description`", where=f"{file.name}, case {number}", hint="docs/posts-to-descriptions.md")
+        if not (
+            isinstance(case, dict) and isinstance(case.get("caption"), str) and isinstance(case.get("description", 0), str | None)
+        ):
+            raise HearsightError(
+                "no `caption` with its `description`", where=f"{file.name}, case {number}", hint="docs/posts-to-descriptions.md"
+            )
     return cases
 
 

@@ -1,8 +1,8 @@
 """How likely each segment of a text describes an image, and the run of segments that does.
 
 A logistic regression over the form of a segment and its surroundings: words of closed classes (``cues`` of the language's data
-file), signs of appeals (telephone numbers, links, labels, prices), signs of images (articles, gerunds, places), position. Words in
-quotation marks or in an announced transcript ("Texto: ...") are text of the image, whatever they say.
+file), signs of appeals (telephone numbers, links, labels, prices), signs of images (articles, gerunds, places), position. Words
+in quotation marks or in an announced transcript ("Texto: ...") are text of the image, whatever they say.
 """
 
 from __future__ import annotations
@@ -38,7 +38,28 @@ _DIRECT_SPEECH = re.compile(r"[:：][\s\-–—]*+$")
 _GERUND = re.compile(r"(?:[aei]ndo)$")
 _PARTICIPLE = re.compile(r"(?:[ai]d[oa]s?)$")
 _INFINITIVE = re.compile(r"^[a-z]{2,}(?:[aei]r)$")
-_PLACING = frozenset(("a", "o", "ao", "no", "na", "nos", "nas", "em", "do", "da", "mais", "logo", "atrás", "abaixo", "acima", "embaixo", "sobre", "sob"))
+_PLACING = frozenset(
+    (
+        "a",
+        "o",
+        "ao",
+        "no",
+        "na",
+        "nos",
+        "nas",
+        "em",
+        "do",
+        "da",
+        "mais",
+        "logo",
+        "atrás",
+        "abaixo",
+        "acima",
+        "embaixo",
+        "sobre",
+        "sob",
+    )
+)
 _ARTICLES = frozenset(("um", "uma", "dois", "duas", "três", "quatro", "vários", "várias", "o", "a", "os", "as"))
 _WE = re.compile(r"(?:[aei]mos|[b-df-hj-np-tv-z]ei)$")
 _PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
@@ -126,7 +147,9 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         if gap == "start":
             context = "first"
         else:
-            context = ("transcript " if inside else "") + ("paragraph" if gap in ("line", "blank") or segment.spacer else "sentence")
+            context = ("transcript " if inside else "") + (
+                "paragraph" if gap in ("line", "blank") or segment.spacer else "sentence"
+            )
         rows.append({name: value for name, value in row.items() if value})
         rows[-1].update((f"{name} in {context}", value) for name, value in row.items() if value)
         rows[-1][f"in {context}"] = 1.0
@@ -143,13 +166,12 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
 
 _SPEAKS = ("appeals", "we", "phone", "address", "account", "link", "label", "asks something", "begins source", "hashtag")
 _INTERNAL = frozenset(("capitals", "evidence", "finished", "opens transcript ahead"))
+
+
 def _is_handle(word: str) -> bool:
     """Return whether a word is no word of a language: letters that no list has, or letters and digits."""
     mixed = word.isalnum() and not word.isalpha() and not word.isdigit() and len(word) > _SHORT
     return mixed or (word.isalpha() and not is_known(word))
-
-
-_SHORT = 4
 
 
 def _appeals(form: Mapping[str, float]) -> bool:
@@ -162,6 +184,7 @@ _BLANK = 3
 """A transcript goes on over a blank line (2: over a line break, 1: in its line)."""
 _LEAST_SAID = 2
 """Words of a segment that a colon ends, below which it is a label; above, somebody speaks or a text follows."""
+_SHORT = 4
 _NEAR = 3
 """Segments around one in which an appeal counts."""
 
@@ -178,7 +201,9 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
         hits = sum(word in listed for word in lowered)
         if hits:
             row[name] = min(hits, 3) / (1 + count / _LONG if name in _SPEECH else 1)
-    row["we"] = row.get("we", 0) + sum(len(word) > 4 and bool(_WE.search(word)) and word not in rules.cues["shows"] for word in lowered)
+    row["we"] = row.get("we", 0) + sum(
+        len(word) > 4 and bool(_WE.search(word)) and word not in rules.cues["shows"] for word in lowered
+    )
     row["gerund"] = min(sum(bool(_GERUND.search(word)) and len(word) > 4 for word in folded), 2)
     row["participle"] = min(sum(bool(_PARTICIPLE.search(word)) and len(word) > 4 for word in folded), 2)
     row["only marks"] = float(not words_of(without_marks(bare)))
@@ -191,7 +216,9 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["infinitive"] = min(sum(bool(_INFINITIVE.search(word)) for word in folded), 2)
     row["begins with an infinitive"] = float(any(_INFINITIVE.search(word) for word in folded[:2]))
     row["past"] = min(sum(bool(_PAST.search(word)) and len(word) > 4 for word in folded), 2)
-    row["begins in a place"] = float(bool(folded) and lowered[0] in _PLACING and any(word in rules.cues["places"] for word in lowered[:3]))
+    row["begins in a place"] = float(
+        bool(folded) and lowered[0] in _PLACING and any(word in rules.cues["places"] for word in lowered[:3])
+    )
     row["begins with an image"] = float(any(word in rules.cues["depicts"] for word in lowered[:3]))
     row["begins with a noun"] = float(bool(folded) and (lowered[0] in rules.cues["depicts"] or lowered[0] in _ARTICLES))
     row["price"] = float(bool(_PRICE.search(bare)))
@@ -200,7 +227,9 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     row["address"] = float(bool(folded) and lowered[0] in rules.cues["streets"] and any(word.isdigit() for word in folded))
     row["begins appeal"] = float(bool(folded) and any(lowered[0] in rules.cues[name] for name in ("asks", "sells", "contacts")))
     row["begins source"] = float(any(word in rules.cues["cites"] for word in lowered[:2]))
-    row["label"] = float(bool(_LABEL.match(bare)) and not (folded and lowered[0] in rules.cues["letters"] | rules.cues["depicts"]))
+    row["label"] = float(
+        bool(_LABEL.match(bare)) and not (folded and lowered[0] in rules.cues["letters"] | rules.cues["depicts"])
+    )
     row["ends in colon"] = float(bool(_DIRECT_SPEECH.search(piece)))
     row["begins with colon"] = float(bare.lstrip()[:1] == ":")
     row["asks something"] = float("?" in bare)
@@ -222,7 +251,9 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     named = [bare[labelled.end() :][word.start : word.end] for word in credited] if labelled else []
     row["credit"] = float(bool(named) and all(not name[0].islower() or name in rules.stranded for name in named))
     row["stranded"] = float(bool(spelled) and spelled[-1] in rules.stranded)
-    row["foreign"] = float(any(word in rules.other_words for word in lowered) and not any(is_own(word, rules) for word in lowered))
+    row["foreign"] = float(
+        any(word in rules.other_words for word in lowered) and not any(is_own(word, rules) for word in lowered)
+    )
     appeals = sum(bool(row.get(name)) for name in ("you", "asks", "sells", "contacts", "phone", "link", "account", "address"))
     row["appeals"] = min(appeals, 3)
     row["evidence"] = float(sum(name in row for name in _SHOWS) + bool(row["gerund"]) + bool(row["participle"]))
@@ -234,7 +265,9 @@ def _form(piece: str, rules: Rules) -> dict[str, float]:
     announces = bool(_TRANSCRIPT_COLON.search(unquoted)) or lowered[:1] == ["texto"]
     row["opens transcript"] = float("letters" in row and announces)
     speaks = any(row.get(name) for name in (*APPEALS, "address", "image label"))
-    row["opens transcript"] = max(row["opens transcript"], float(bool(row["ends in colon"]) and count > _LEAST_SAID and not speaks))
+    row["opens transcript"] = max(
+        row["opens transcript"], float(bool(row["ends in colon"]) and count > _LEAST_SAID and not speaks)
+    )
     return {name: float(value) for name, value in row.items() if value}
 
 

@@ -120,7 +120,7 @@ _EMPTY = ("nothing_after_tag", "only_marks")
 
 
 def text_to_cut(caption: str, rules: Rules, guess: Guess) -> str:
-    """Return what the author's marks say is the description, from which the describing segments are taken; empty without a tag."""
+    """Return what the author's marks say is the description, before segments are judged; empty without a tag."""
     plain = without_quotes(without_invisible(without_html(caption)))
     tags, _ = find_tags(plain, rules)
     if not tags:
@@ -148,9 +148,7 @@ def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, in
     return "\n".join([*(piece.rstrip(" \t([{") for piece in earlier), last]), at
 
 
-def _apply_rules(
-    caption: str, body: str, steps: list[Step], rules: Rules, guess: Guess, params: Params
-) -> Description:
+def _apply_rules(caption: str, body: str, steps: list[Step], rules: Rules, guess: Guess, params: Params) -> Description:
     """Apply the rules until nothing changes, then test the result against the requirements of a description."""
     draft = _Draft(caption, steps)
     draft.update("tag", body, "what stands behind the tag")
@@ -182,7 +180,9 @@ def _bound(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> None:
     draft.update("section", own_section(draft.text, rules, params.min_language, guess), "marked as another language")
     draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
     draft.update("frame", without_frame(draft.text, rules, params.min_words)[0], "brackets or quotes hold the description")
-    draft.update("language", without_foreign_edges(draft.text, rules, params.min_language, guess), "another language at the edges")
+    draft.update(
+        "language", without_foreign_edges(draft.text, rules, params.min_language, guess), "another language at the edges"
+    )
 
 
 def _apply_once(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> float:

@@ -14,7 +14,9 @@ from components.stages.extract_descriptions.plain_text import PICTORIAL, without
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.words import words_of
 
-_GAP = re.compile(r"[\s\u2800]++(?:[-–—•|_·.*~]++[\s\u2800]++)*+(?:[-–—•]++(?=[^\W\d]))?+|(?<=[a-zà-ÿ)][.!?…])[-–—]?+(?=[A-ZÀ-Ý](?:[a-zà-ÿ]|[A-ZÀ-Ý]{3}))")
+_GAP = re.compile(
+    r"[\s\u2800]++(?:[-–—•|_·.*~]++[\s\u2800]++)*+(?:[-–—•]++(?=[^\W\d]))?+|(?<=[a-zà-ÿ)][.!?…])[-–—]?+(?=[A-ZÀ-Ý](?:[a-zà-ÿ]|[A-ZÀ-Ý]{3}))"
+)
 """White space with the marks that stand alone in it, or the place of a space that is missing: "praia.Compre"."""
 _EMOJI = re.compile(f"[{PICTORIAL}]")
 _STOPS, _CLOSING = ".!?…", "\"”»’')]"
@@ -34,7 +36,7 @@ class Segment(NamedTuple):
     start: int
     end: int
     gap: str
-    """"start", "blank" (line), "line", "dash", "sentence", "bracket", "marks", "emoji" or "opener" (a capital word that begins appeals)."""
+    """start, blank (line), line, dash, sentence, bracket, marks, emoji, or opener: a word that begins appeals."""
     spacer: bool
     """Whether marks alone fill a line before it."""
 
@@ -73,9 +75,9 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
     before, behind = bare[-1:], text[end : end + 1]
     word = _NEXT_WORD.match(text, end + (behind == "*"))
     last = bare.split()[-1] if bare.split() else ""
-    if last in rules.stranded or (before and before not in _ENDING and behind.islower() and not (word and word[0].lower() in rules.openers)):
-        if lines < 2 or last in rules.stranded:
-            return None
+    opens = word is not None and word[0].lower() in rules.openers
+    if last in rules.stranded or (before and before not in _ENDING and behind.islower() and not opens):
+        return None
     if lines:
         return "blank" if lines > 1 else "line"
     if not match[0].isspace() and any(char in match[0] for char in "-–—•|_~*"):
@@ -96,8 +98,6 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
     if _EMOJI.match(behind):
         return "emoji" if without_emoji(text[end : end + _LOOKED]).lstrip()[:1].isupper() else None
     shouted = word is not None and word[0].isupper() and last.isupper()
-    if word is not None and word[0][0].isupper() and not shouted and before not in tuple(",;") and (behind == "*" or word[0].lower() in rules.openers):
+    if word is not None and word[0][0].isupper() and not shouted and before not in tuple(",;") and (behind == "*" or opens):
         return "opener"
     return None
-
-
