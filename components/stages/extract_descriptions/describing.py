@@ -282,13 +282,16 @@ def best_run(values: list[float], start: float = 0.0) -> tuple[int, int] | None:
 
     ``start`` is the sum that a run loses by not beginning at the first segment.
     """
-    best, found, total, begin = 0.0, None, 0.0, 0
+    best, found = 0.0, None
+    whole, total, begin = 0.0, 0.0, 1
     for at, value in enumerate(values):
-        if total <= (-start if begin == 0 else 0):
-            total, begin = -start if at else 0.0, at
-        total += value
-        if total > best:
-            best, found = total, (begin, at)
+        whole += value
+        if total <= 0:
+            total, begin = 0.0, max(at, 1)
+        total += value if at else 0.0
+        for sum_, first in ((whole, 0), (total - start, begin)):
+            if sum_ > best and first <= at:
+                best, found = sum_, (first, at)
     return found
 
 

@@ -82,6 +82,8 @@ def _gap(text: str, match: re.Match[str], rules: Rules) -> str | None:
         return "blank" if lines > 1 else "line"
     if not match[0].isspace() and any(char in match[0] for char in "-–—•|_~*"):
         return "dash"
+    if before in tuple(_CLOSING) and behind.islower():
+        return None
     stopped = bare.rstrip(_CLOSING)
     if stopped[-1:] in tuple(_STOPS):
         found = _LAST_WORD.search(stopped)
