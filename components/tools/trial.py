@@ -172,15 +172,7 @@ class PostTrial:
         # The language model loads only when a caption is given.
         from components.language.identification import language_probability
 
-        params = self._params
-        extracted = extract(
-            caption,
-            self._rules,
-            language_probability,
-            min_words=params.min_words,
-            min_language=params.min_language,
-            max_characters=params.max_characters,
-        )
+        extracted = extract(caption, self._rules, language_probability, self._params)
         steps = [step._asdict() for step in extracted.steps]
         return {"raw": caption, "description": extracted.text, "reason": extracted.reason, "steps": steps}
 

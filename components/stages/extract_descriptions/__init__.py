@@ -12,7 +12,12 @@ from pathlib import Path
 from components.core.errors import HearsightError
 from components.core.params import Settings, did_you_mean
 
-RULE_SETTINGS = {"too_long": ("max_characters",), "too_short": ("min_words",), "not_portuguese": ("language", "min_language")}
+RULE_SETTINGS = {
+    "too_long": ("max_characters",),
+    "too_short": ("min_words",),
+    "no_description": ("min_describing",),
+    "not_portuguese": ("language", "min_language"),
+}
 """Rule of the ledger → the settings of ``Params`` that set its threshold; the other rules have none."""
 
 LISTS = Path(__file__).parent / "data"
@@ -27,6 +32,8 @@ class Params(Settings):
     """Descriptions must have more words than this. PCV's code: 3."""
     min_language: float = 0.05
     """Probability of the language below which a piece of text may be foreign. Ours."""
+    min_describing: float = 0.5
+    """Least probability that the likeliest segment of a caption describes an image. Ours; PCV's code refuses no text: 0."""
     max_characters: int = 10_000
     """Characters a caption may have at most. Ours: Instagram's have 2,200, those of most Mastodon servers 500."""
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from components.stages.extract_descriptions import Params
 from components.stages.extract_descriptions.bounds import before_end_mark, find_closing, is_label, without_frame, without_lead_in
-from components.stages.extract_descriptions.endings import without_calls, without_tail
+from components.stages.extract_descriptions.describing import describing
 from components.stages.extract_descriptions.languages import WHOLE_SHARE, Guess, is_foreign, own_section, without_foreign_edges
 from components.stages.extract_descriptions.marks import (
     without_emoticons,
@@ -31,7 +32,7 @@ from components.stages.extract_descriptions.plain_text import (
 )
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.tags import Tag, find_tags
-from components.stages.extract_descriptions.trailers import without_dangling, without_torn_words, without_trailers
+from components.stages.extract_descriptions.trailers import without_dangling, without_torn_words
 from components.stages.extract_descriptions.words import count_words, words_of
 
 REASONS = {
@@ -43,6 +44,7 @@ REASONS = {
     "before_tag": "no text follows the tag, but the text before it is marked as a description",
     "only_marks": "only hashtags, mentions, links, emoji or punctuation stand behind the tag",
     "too_short": "not more than `min_words` words are left",
+    "no_description": "no segment describes an image",
     "not_portuguese": "what stands behind the tag is in another language",
     "unsettled": "the text still changes after the last round of rules; ordinary captions settle",
 }
@@ -80,18 +82,13 @@ class _Draft:
             self.text = after
 
 
-def extract(
-    caption: str, rules: Rules, guess: Guess, *, min_words: int = 3, min_language: float = 0.05, max_characters: int = 10_000
-) -> Description:
+def extract(caption: str, rules: Rules, guess: Guess, params: Params) -> Description:
     """Extract the description from one caption.
 
     Args:
         guess: returns the probability of a language for a text.
-        min_words: descriptions must have more words than this.
-        min_language: below this probability of the language a piece may be foreign (see ``languages.is_foreign``).
-        max_characters: longer captions are dropped unread.
     """
-    if len(caption) > max_characters:
+    if len(caption) > params.max_characters:
         return Description(None, "too_long", ())
     draft = _Draft(caption, [])
     draft.update("html", without_html(caption), "entities and tags of HTML")
@@ -106,9 +103,9 @@ def extract(
     for at in sorted(range(len(tags)), key=lambda index: (-tags[index].rank, index)):
         if at in used:
             continue
-        body, closed, next_tag = _body(plain, tags, at, rules)
+        body, next_tag = _body(plain, tags, at, rules)
         used.update(range(at, next_tag))
-        description = _apply_rules(plain, body, closed, draft.steps, rules, guess, min_words, min_language)
+        description = _apply_rules(plain, body, draft.steps, rules, guess, params)
         if description.text is not None:
             return description
         if failure is None or (failure.reason in _EMPTY and description.reason not in _EMPTY):
@@ -122,32 +119,43 @@ def extract(
 _EMPTY = ("nothing_after_tag", "only_marks")
 
 
-def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, bool, int]:
-    """Return the text after a tag, whether a bracket ends it, and the index of the next tag outside it."""
+def text_to_cut(caption: str, rules: Rules, guess: Guess) -> str:
+    """Return what the author's marks say is the description, before segments are judged; empty without a tag."""
+    plain = without_quotes(without_invisible(without_html(caption)))
+    tags, _ = find_tags(plain, rules)
+    if not tags:
+        return ""
+    best = max(range(len(tags)), key=lambda index: (tags[index].rank, -index))
+    draft = _Draft(_body(plain, tags, best, rules)[0], [])
+    _bound(draft, rules, guess, Params())
+    return draft.text
+
+
+def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, int]:
+    """Return the text after a tag and the index of the next tag outside it."""
     tag = tags[at]
     end = tags[at + 1].start if at + 1 < len(tags) else len(caption)
     if tag.closer:
         close = find_closing(caption[: end + 1], _OPENER[tag.closer], tag.end)
         if close >= 0 and count_words(caption[tag.end : close]):  # "(#PraTodosVerem) Foto ...": the bracket holds only the tag
-            return caption[tag.end : close], True, at + 1
+            return caption[tag.end : close], at + 1
     pieces, at = [caption[tag.end : end]], at + 1
     while at < len(tags) and is_label(caption[tags[at].end : tags[at].end + 80], rules):
         end = tags[at + 1].start if at + 1 < len(tags) else len(caption)
         pieces.append(caption[tags[at].end : end])
         at += 1
     *earlier, last = pieces
-    return "\n".join([*(piece.rstrip(" \t([{") for piece in earlier), last]), False, at
+    return "\n".join([*(piece.rstrip(" \t([{") for piece in earlier), last]), at
 
 
-def _apply_rules(
-    caption: str, body: str, closed: bool, steps: list[Step], rules: Rules, guess: Guess, min_words: int, min_language: float
-) -> Description:
+def _apply_rules(caption: str, body: str, steps: list[Step], rules: Rules, guess: Guess, params: Params) -> Description:
     """Apply the rules until nothing changes, then test the result against the requirements of a description."""
     draft = _Draft(caption, steps)
     draft.update("tag", body, "what stands behind the tag")
+    described = 1.0
     for _ in range(ROUNDS):
         before = draft.text
-        _apply_once(draft, closed, rules, guess, min_words, min_language)
+        described = min(described, _apply_once(draft, rules, guess, params))
         if draft.text == before:
             break
     else:
@@ -156,26 +164,32 @@ def _apply_rules(
     reason = None
     if count == 0:
         reason = "only_marks" if body.strip() else "nothing_after_tag"
-    elif is_foreign(draft.text, rules, min_language, guess, WHOLE_SHARE):
+    elif is_foreign(draft.text, rules, params.min_language, guess, WHOLE_SHARE):
         reason = "not_portuguese"
-    elif count <= min_words:
+    elif count <= params.min_words:
         reason = "too_short"
+    elif described < params.min_describing:
+        reason = "no_description"
     return Description(draft.text if reason is None else None, reason, tuple(draft.steps))
 
 
-def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_words: int, min_language: float) -> None:
+def _bound(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> None:
+    """Keep what the author's own marks say is the description."""
     draft.update("lead-in", without_lead_in(draft.text, rules), "words that announce a description")
-    text, ended = before_end_mark(draft.text, rules)
-    draft.update("end mark", text, "a mark says that the description ends")
-    draft.update("section", own_section(draft.text, rules, min_language, guess), "marked as another language")
+    draft.update("end mark", before_end_mark(draft.text, rules)[0], "a mark says that the description ends")
+    draft.update("section", own_section(draft.text, rules, params.min_language, guess), "marked as another language")
     draft.update("lead-in", without_lead_in(draft.text, rules), "marks that a description follows")
-    text, framed = without_frame(draft.text, rules, min_words)
-    draft.update("frame", text, "brackets or quotes hold the description")
-    if not (ended or framed or closed):
-        draft.update("tail", without_tail(draft.text, rules), "spacer, marks alone, a call or a credit end the description")
-        draft.update("call", without_calls(draft.text, rules), "last sentences that call to a link or account")
-        draft.update("trailer", without_trailers(draft.text, rules), "last segments that sell, name a source or repeat a hashtag")
-    draft.update("language", without_foreign_edges(draft.text, rules, min_language, guess), "another language at the edges")
+    draft.update("frame", without_frame(draft.text, rules, params.min_words)[0], "brackets or quotes hold the description")
+    draft.update(
+        "language", without_foreign_edges(draft.text, rules, params.min_language, guess), "another language at the edges"
+    )
+
+
+def _apply_once(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> float:
+    """Apply each rule once, and return the probability of the segment that is likeliest to describe an image."""
+    _bound(draft, rules, guess, params)
+    text, described = describing(draft.text, rules)
+    draft.update("describing", text, "other segments address, sell, cite or sign")
     removals: tuple[tuple[str, Callable[[str, Rules], str]], ...] = (
         ("link", without_links),
         ("mention", without_mentions),
@@ -190,6 +204,7 @@ def _apply_once(draft: _Draft, closed: bool, rules: Rules, guess: Guess, min_wor
     draft.update("dangling", without_dangling(draft.text, rules), "last words that cannot end a sentence")
     draft.update("spacing", one_line(draft.text), "one line")
     draft.update("punctuation", clean_ends(fix_punctuation(draft.text)), "remains of removals; final full stop")
+    return described
 
 
 def _marked_before(text: str, rules: Rules) -> bool:

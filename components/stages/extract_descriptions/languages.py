@@ -63,7 +63,7 @@ def is_foreign(text: str, rules: Rules, min_language: float, guess: Guess, own_s
     words = [word for word in _WORD.findall(sample) if word.isalpha()]
     if len(words) < _LEAST_WORDS or sum(map(len, words)) < _LEAST_LETTERS:
         return False
-    own = sum(_is_own(word, rules) for word in words)
+    own = sum(is_own(word, rules) for word in words)
     foreign = _foreign_words(sample, rules)
     if own >= own_share * len(words) or foreign < max(_LEAST_FOREIGN, _FOREIGN_SHARE * len(words), _FOREIGN_TO_OWN * own):
         return False
@@ -81,7 +81,8 @@ def _in_another_script(text: str) -> bool:
     return len(letters) >= _LEAST_SCRIPT and other >= _SCRIPT_SHARE * len(letters)
 
 
-def _is_own(word: str, rules: Rules) -> bool:
+def is_own(word: str, rules: Rules) -> bool:
+    """Return whether a word is one that the configured language has and its neighbours lack."""
     low = word.lower()
     return low in rules.own_words or rules.own_letters.search(low) is not None
 
@@ -130,7 +131,7 @@ def without_foreign_edges(text: str, rules: Rules, min_language: float, guess: G
 
     def is_ambiguous(at: int) -> bool:
         words = words_of(pieces[at])
-        own = any(_is_own(pieces[at][word.start : word.end], rules) for word in words)
+        own = any(is_own(pieces[at][word.start : word.end], rules) for word in words)
         quoted = inside[at] or (at and pieces[at - 1].rstrip().endswith(":"))
         return len(words) < _LEAST_WORDS and not own and not quoted and guess(pieces[at], rules.language) < _UNLIKELY
 

@@ -9,7 +9,6 @@ import re
 
 from components.core.hashtags import HASHTAG, MARKS, SIGNS, fold
 from components.stages.extract_descriptions.rules import Rules
-from components.stages.extract_descriptions.words import count_words
 
 _TAIL = r"\s<>\"“”«»"
 LINK = re.compile(
@@ -21,6 +20,7 @@ QUOTE = re.compile(rf"(?<!\w)[\[(]?(?i:re|qt)[ \t]*+[:：]\s{{0,4}}+[<\[(]?(?:{L
 """What servers add to a post that quotes another, for programs that do not show quotes: "RE: https://…", "QT: [https://…]"."""
 MAIL = re.compile(r"(?<![\w@.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++")
 MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
+QUOTATION = re.compile(r"“[^“”]*+”|\"[^\"]*+\"|«[^«»]*+»|(?<!\w)‘[^‘’]*+’(?!\w)|(?<!\w)'[^'\n]*+'(?!\w)")
 _LINK_END = ".,;:!?…)]}'*_"
 _SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
 _OPENING, _CLOSING = "\"'“‘«([{", "\"'”’»)]}"
@@ -38,8 +38,9 @@ def without_quotes(text: str) -> str:
 
 
 def without_links(text: str, rules: Rules) -> str:
-    """Return the text without links and without the preposition before a link at the end of a sentence."""
-    return _without(text, link_spans(text), rules)
+    """Return the text without links and without the preposition before one at the end of a sentence; those in quotations stay."""
+    quoted = [match.span() for match in QUOTATION.finditer(text)]
+    return _without(text, [span for span in link_spans(text) if not any(start < span[0] < end for start, end in quoted)], rules)
 
 
 def without_mentions(text: str, rules: Rules) -> str:
@@ -76,15 +77,9 @@ def without_emoticons(text: str, rules: Rules) -> str:
     return "".join("" if piece in faces else piece for piece in re.split(r"(\s+)", text))
 
 
-def only_marks(text: str) -> bool:
-    """Return whether a line holds links, mentions or hashtags and no other word."""
-    bare = MENTION.sub(" ", LINK.sub(" ", HASHTAG.sub(" ", text)))
-    return bare != text and count_words(bare) == 0
-
-
-def has_marks(text: str) -> bool:
-    """Return whether a text holds a link, mention or mail address."""
-    return bool(LINK.search(text) or MENTION.search(text) or MAIL.search(text))
+def without_marks(text: str) -> str:
+    """Return the text with a space for each link, mention, hashtag and mail address."""
+    return MENTION.sub(" ", LINK.sub(" ", HASHTAG.sub(" ", MAIL.sub(" ", text))))
 
 
 def _runs(text: str, spans: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -103,6 +103,8 @@ _AFTER_OPENING = re.compile(r"([(\[{“«])\s+")
 _ORPHAN = re.compile(r"([,;:])(?:\s*+[,;:])++")
 _WEAK = re.compile(r"(?<![,;:])[,;:]++\s*+(?=[.!?])")
 _TWICE = re.compile(r"([.!?…])(?:\s+[.,;:])+")
+_OMITTED = re.compile(r"^(?:\[(?:\.{2,3}|…)\]\s*+)++|(?:\s\[(?:\.{2,3}|…)\]\.?+)++$")
+"""Signs at an end that text was left out: "[...]"."""
 _EDGE = " \t\r\n\u2800.,;:-–—_|/\\*~•·●▪◦■□→➡»›>=+&^`´)]}…!?"
 _END_EDGE = " \t\r\n\u2800,;:-–—_|/\\*~•·●▪◦■□→➡<>=+&^`´([{“«‹¿¡@＠"
 _ENDS = ".!?…。！？"
@@ -139,6 +141,7 @@ def _moved(match: re.Match[str]) -> str:
 
 def clean_ends(text: str) -> str:
     """Return the text without stray marks at its ends, and with a final stop."""
+    text = _OMITTED.sub("", text)
     begin = 0
     while begin < len(text) and text[begin] in _EDGE and not (text[begin] == "+" and text[begin + 1 : begin + 2].isdigit()):
         begin += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from functools import lru_cache
@@ -32,23 +33,16 @@ class Rules(NamedTuple):
     image_label: frozenset[str]
     ordinal: frozenset[str]
     numbers: frozenset[str]
-    call: Phrases
-    credit: Phrases
-    call_object: frozenset[str]
-    appeal: Phrases
-    appeal_whole: Phrases
-    offer: Phrases
-    offer_by: frozenset[str]
-    physical: frozenset[str]
-    channel: frozenset[str]
-    repost: Phrases
-    source: Phrases
+    cues: dict[str, frozenset[str]]
+    """Words of each kind of segment, lower case with accents."""
+    openers: frozenset[str]
+    """Words that, with a capital, begin an appeal or a source inside a sentence; lower case with accents."""
+    abbreviations: frozenset[str]
+    weights: dict[str, float]
+    """Log odds by feature (:mod:`components.stages.extract_descriptions.describing`)."""
     stranded: frozenset[str]
     """Lower case with accents: "Pará" and "dá" are no "para" and "da"."""
-    joining: frozenset[str]
     lettered: frozenset[str]
-    describing: Phrases
-    addressing: frozenset[str]
     foreign_section: Phrases
     foreign_bracketed: Phrases
     own_section: Phrases
@@ -92,7 +86,13 @@ def load_rules(language: str) -> Rules:
         parts = product(lists["end_opening"], ["", *lists["end_linking"]], objects)
         return [" ".join(filter(None, part)) for part in parts]
 
+    cues = {name: frozenset(listed) for name, listed in lists["cues"].items()}
     own: dict[str, Any] = {
+        "lead_in": Phrases([*lists["lead_in"], *lists["tag"]]),
+        "cues": cues,
+        "openers": frozenset((*lists["cues"]["asks"], *lists["cues"]["cites"])),
+        "abbreviations": frozenset(lists["abbreviations"]),
+        "weights": json.loads((LISTS / f"segments.{language}.json").read_text(encoding="utf-8"))["weights"],
         "language": language,
         "version": int(lists["version"]),
         "end": Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),

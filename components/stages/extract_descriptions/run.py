@@ -22,16 +22,19 @@ def run(stage: Stage) -> None:
 
 def extract_shard(table: pa.Table, task: Task) -> ShardOut:
     """Convert candidates whose ``alt`` is a post's caption to captions; ``text`` is the caption as posted."""
-    params, rules = task.params, load_rules(task.params["language"])
-    limits = {name: params[name] for name in ("min_words", "min_language", "max_characters")}
+    params, rules = Params(**task.params), load_rules(task.params["language"])
     rows, ledger = [], []
     for record in table.to_pylist():
-        description = extract(record["alt"], rules, language_probability, **limits)
+        description = extract(record["alt"], rules, language_probability, params)
         detail = f"lists {rules.version}: {'; '.join(step.step for step in description.steps)}"
         if description.text is None:
             assert description.reason is not None
             remainder = description.steps[-1].after if description.steps else record["alt"]
-            thresholds = {"too_short": f"> {params['min_words']} words", "too_long": f"<= {params['max_characters']} characters"}
+            thresholds = {
+                "too_short": f"> {params.min_words} words",
+                "too_long": f"<= {params.max_characters} characters",
+                "no_description": f"a segment that describes an image with probability >= {params.min_describing}",
+            }
             threshold = thresholds.get(description.reason, REASONS[description.reason])
             ledger.append(dropped(record["key"], description.reason, remainder[:_SHOWN], threshold, detail=detail))
             continue

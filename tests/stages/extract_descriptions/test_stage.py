@@ -36,7 +36,7 @@ def test_every_post_has_one_ledger_row_and_a_dropped_one_its_reason(tmp_path: Pa
         "a": "", "b": "no_tag", "c": "no_tag", "d": "nothing_after_tag", "e": "", "f": "not_portuguese",
     }  # fmt: skip
     assert all(entry["threshold"] for entry in ledger.values() if entry["rule"])
-    assert ledger["a"]["verdict"] == ledger["e"]["verdict"] == "kept" and "hashtag" in ledger["a"]["detail"]
+    assert ledger["a"]["verdict"] == ledger["e"]["verdict"] == "kept" and "describing" in ledger["a"]["detail"]
 
 
 def test_records_keep_the_caption_as_posted_beside_the_description(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Remains at the end of a description go, and a description without them stays."""
+"""What addresses, sells, cites or signs goes from the end of a description, and a description without it stays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.stages.extract_descriptions.trailers import has_phone
+from components.stages.extract_descriptions.describing import has_phone
 from tests.stages.extract_descriptions.captions import found
 
 PICTURE = "Foto de um barco azul na areia."
@@ -31,11 +31,18 @@ PICTURE = "Foto de um barco azul na areia."
         "\n\nReposted from @vizinha",
         " - Repost.",
         "\nFonte:",
+        " Fonte: IBGE.",
+        "\n*Post originalmente publicado em março de 2019.",
+        " - Credit to @vizinha.",
+        "\n\nWhatsapp: 11 98765-4321",
+        "\n\nNosso instagram: @loja",
+        "\n\nDúvidas?\nFale com a gente: (11) 98765-4321",
+        "\n[...]",
+        "\n\nAv. Brasil, 1000 - Centro\nTel. 3222-1010",
         "\nFonte: Agência Litoral.",
         " Via Agência Litoral.",
         " portodabarrafoto.",
         "\n\ngoldenhourlovers",
-        " praia.",
         " \u0301rio.",
         " -.",
         " - .",
@@ -53,9 +60,11 @@ def test_what_follows_a_description_goes(remain: str) -> None:
     "text",
     [
         "Um cartaz com o texto: Ligue para a escola (11) 3456-7890.",
+        'Card azul. Texto: "Ligue 0800 123 456. Av. Brasil, 200. Saiba mais em exemplo.com." No rodapé, a logo da clínica.',
+        "Um cartaz amarelo. Lê-se: Agende pelo WhatsApp (11) 98765-4321.",
+        "Dois homens na fila. Um deles pergunta: Você sabe que horas são?",
         "Na placa está escrito “Peça já pelo WhatsApp”.",
         "Card azul com o telefone (11) 3456-7890 no rodapé.",
-        "Um gráfico da chuva por mês. Fonte: IBGE.",
         "Quatro cubos com a letra o.",
         "Um barco no rio, no interior do Pará.",
         "Uma mulher lê o livro que o menino dá.",

@@ -1,0 +1,108 @@
+"""Train the score of segments of a post's caption (``hearsight train-segments``): does a segment describe an image?
+
+It learns from captions with the description that each should give. A segment of the text behind the tag is positive if its words
+come next in the description. Each description is learned once more as the stage writes it: in one line, with nothing to remove.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from components.core.errors import HearsightError
+from components.language.identification import language_probability
+from components.language.logistic import Features, choose_features, fit, to_matrix
+from components.stages.extract_descriptions.describing import BIAS, features
+from components.stages.extract_descriptions.extract import text_to_cut
+from components.stages.extract_descriptions.marks import without_marks
+from components.stages.extract_descriptions.rules import Rules, load_rules
+from components.stages.extract_descriptions.segments import split
+from components.stages.extract_descriptions.words import count_words, words_of
+
+PENALTY = 0.3
+LEAST = 3
+"""Segments that a feature must occur in."""
+REFUSED = 3.0
+"""Importance of a segment of a caption without a description: there are few, and one mistaken segment keeps its advert."""
+_FEW = 3
+"""Words of a text that is too short, whatever it says."""
+_SKIPPED, _SHARE = 2, 0.6
+"""Words of a description that a piece may lack, and the least share of a piece's words in it: links, mentions and labels go."""
+_DECIMALS = 2
+
+
+def train(files: Sequence[Path], out: Path, language: str = "pt", about: str = "") -> dict[str, Any]:
+    """Write the weights learned from files of captions, and return what they were trained on.
+
+    Args:
+        files: JSON lines with ``caption`` and ``description`` (null: the caption has none). A file given twice counts double.
+        about: said in the file of weights.
+
+    Raises:
+        HearsightError: a line has other fields, or all segments are of one kind.
+    """
+    cases = [case for file in files for case in _read(file)]
+    rows, labels, importance = examples(cases, load_rules(language))
+    if len(set(labels)) < 2:
+        raise HearsightError(
+            "all segments are of one kind", where="train-segments", hint="give captions with more than their description"
+        )
+    names = choose_features(rows, LEAST)
+    fitted = fit(to_matrix(rows, names), np.array(labels, dtype=float), np.array(importance), PENALTY)
+    weights = {name: round(float(weight), _DECIMALS) for name, weight in zip([*names, BIAS], fitted, strict=True)}
+    described = sum(case["description"] is not None for case in cases)
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    trained_on = {"about": about, "captions": len(cases), "with_description": described, "segments": len(rows), "sha256": digest}
+    content = {"trained_on": trained_on, "weights": {name: weight for name, weight in weights.items() if weight or name == BIAS}}
+    out.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return trained_on
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    cases = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
+    for number, case in enumerate(cases, 1):
+        if not (
+            isinstance(case, dict) and isinstance(case.get("caption"), str) and isinstance(case.get("description", 0), str | None)
+        ):
+            raise HearsightError(
+                "no `caption` with its `description`", where=f"{file.name}, case {number}", hint="docs/posts-to-descriptions.md"
+            )
+    return cases
+
+
+def examples(cases: Iterable[dict[str, Any]], rules: Rules) -> tuple[list[Features], list[bool], list[float]]:
+    """Return the features, the label and the importance of each segment of the captions."""
+    rows: list[Features] = []
+    labels: list[bool] = []
+    importance: list[float] = []
+    for case in cases:
+        description = case["description"] or ""
+        texts = [text_to_cut(case["caption"], rules, language_probability), description]
+        if not description and count_words(without_marks(texts[0])) <= _FEW:
+            continue
+        for text in filter(None, dict.fromkeys(texts)):
+            found = split(text, rules)
+            rows += features(text, found, rules)
+            labels += label([text[segment.start : segment.end] for segment in found], description)
+            importance += [1.0 if description else REFUSED] * len(found)
+    return rows, labels, importance
+
+
+def label(pieces: Sequence[str], description: str) -> list[bool]:
+    """Return for each piece of a text, in order, whether most of its words are next in the description."""
+    wanted, at, labels = [word.folded for word in words_of(description)], 0, []
+    for piece in pieces:
+        words = [word.folded for word in words_of(piece)]
+        near = wanted[at : at + len(words) + _SKIPPED]
+        blocks = [block for block in SequenceMatcher(None, words, near, autojunk=False).get_matching_blocks() if block.size]
+        found = sum(block.size for block in blocks)
+        positive = bool(found) and blocks[0].b <= _SKIPPED and found >= _SHARE * len(words)
+        labels.append(positive)
+        at += blocks[-1].b + blocks[-1].size if positive else 0
+    return labels

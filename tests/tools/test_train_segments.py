@@ -1,0 +1,39 @@
+"""Training of the score of segments: equal files give equal weights, and the labels are those of the descriptions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from components.core.errors import HearsightError
+from components.stages.extract_descriptions import LISTS
+from components.tools.train_segments import label, train
+from tests.support import PROJECT
+
+CASES = PROJECT / "tests/gold/posts/taught.jsonl"
+
+
+def test_equal_files_give_equal_weights_byte_for_byte(tmp_path: Path) -> None:
+    about = [train([CASES], tmp_path / name) for name in ("a", "b")]
+    assert about[0] == about[1] and about[0]["captions"] == len(CASES.read_text(encoding="utf-8").splitlines())
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_project_s_weights_say_what_they_were_trained_on() -> None:
+    content = json.loads((LISTS / "segments.pt.json").read_text(encoding="utf-8"))
+    assert content["trained_on"]["about"] and content["trained_on"]["segments"] > 0 and "bias" in content["weights"]
+
+
+def test_a_piece_is_positive_if_most_of_its_words_are_next_in_the_description() -> None:
+    pieces = ["Um barco azul. ", "Peça já! ", "Ao fundo, o @mar calmo. ", "Um barco azul."]
+    assert label(pieces, "Um barco azul. Ao fundo, o calmo.") == [True, False, True, False]
+
+
+@pytest.mark.parametrize("line", ['{"caption": 1}', '["a"]', '{"caption": "#PraCegoVer a", "description": 2}'])
+def test_a_line_without_caption_and_description_is_refused(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text(line, encoding="utf-8")
+    with pytest.raises(HearsightError):
+        train([file], tmp_path / "out")
