@@ -47,10 +47,10 @@ class Rate:
 
 
 RATES = (
-    Rate("crawl: pages of archives, 5 candidates a page", 1.0, 1 / 14_973 / 5, "benchmarks/README.md", "14,973 pages/s"),
+    Rate("crawl: pages of archives, 5 candidates a page", 1.0, 1 / 2_634 / 5, "benchmarks/README.md", "2,634 pages/s"),
     Rate("crawl: request, decode and store an image", FETCHED, 0.00248, "benchmarks/README.md", "CPU time | 2.48 ms"),
     Rate("filter: texts", READ, 1 / 1_247, "benchmarks/README.md", "1,247 texts"),
-    Rate("filter: labels of images", LOOKED_AT, 1 / 9.3, "benchmarks/README.md", "9.3 images a CPU second"),
+    Rate("filter: labels of images", LOOKED_AT, 1 / 7.5, "benchmarks/README.md", "7.5 images a CPU second"),
     Rate("hypernymize: parse and rewrite", REWRITTEN, 1 / 391, "benchmarks/README.md", "391 captions a CPU second"),
     Rate("dedup: pHash within 6 bits", CAPTIONS, 15.62e-6, "benchmarks/README.md", "| 1,000,000 | 389,179 | 3 | 15.62 |"),
     Rate("synthesize", CAPTIONS, 51 * 3600 / 3.3e6, "benchmarks/README.md", "51 core-hours"),

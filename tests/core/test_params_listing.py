@@ -59,7 +59,7 @@ def test_an_empty_block_is_the_papers_profile() -> None:
         stage: [row.name for row in listed(stage_settings(GRAPH, stage, "paper")) if row.changed]
         for stage in ("filter", "hypernymize")
     }
-    assert changed == {"filter": ["context_rules"], "hypernymize": []}  # the paper has no rules on pages
+    assert changed == {"filter": ["context_rules", "first_capital", "min_description"], "hypernymize": []}  # rules of ours
 
 
 @pytest.mark.parametrize(("stage", "dataset"), BLOCKS)
@@ -86,7 +86,7 @@ def test_the_command_prints_value_default_source_and_meaning(monkeypatch: pytest
     rows = {row["name"]: row for row in map(json.loads, done.output.splitlines())}
     assert done.exit_code == 0 and rows["sides_over"] == {
         "name": "sides_over",
-        "value": 99,
+        "value": 59,
         "default": 400,
         "changed": True,
         "source": "CC §3: 400.",
@@ -100,5 +100,5 @@ def test_the_command_prints_value_default_source_and_meaning(monkeypatch: pytest
     assert next(text for text in texts if "brevity" in text).startswith("min_words: 2   (default; read by brevity)\n")
     only = CliRunner().invoke(app, ["params", "filter", "--dataset", "english", "--changed"])
     assert [json.loads(line)["name"] for line in only.output.splitlines()] == [
-        "formats", "sides_over", "max_aspect_ratio"
+        "formats", "sides_over", "max_aspect_ratio", "min_description", "min_evidence"
     ]  # fmt: skip

@@ -116,6 +116,7 @@ TESTED = {
     ),
     r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
     r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_rates_and_samples",
+    r"hearsight train-segments.*": "tests/tools/test_train_segments.py::test_the_command_prints_what_it_wrote",
     r"hearsight train-description.*": "tests/tools/train_description/test_train.py::test_the_command_prints_what_it_wrote",
     r"hearsight release --dataset english.*": (
         "tests/tools/release/test_release.py::test_the_command_prints_what_it_wrote_and_refuses_with_one_line"

@@ -20,6 +20,6 @@ def test_a_rate_stands_in_its_source(source: str, said: str) -> None:
 
 def test_the_arithmetic() -> None:
     labels = next(rate for rate in scaling.RATES if rate.step == "filter: labels of images")
-    assert scaling.hours(labels, 1_000_000) == pytest.approx(1_000_000 * 0.35 * 0.03 / 9.3 / 3600)
+    assert scaling.hours(labels, 1_000_000) == pytest.approx(1_000_000 * 0.35 * 0.03 / 7.5 / 3600)
     assert [scaling.figure(value) for value in (0.000123, 0.5, 9.96, 1234)] == ["0.00012", "0.5", "10", "1,200"]
     assert [scaling.short(count) for count in scaling.CANDIDATES] == ["1 M", "100 M", "5 B"]

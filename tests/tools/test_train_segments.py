@@ -11,6 +11,7 @@ from components.core.errors import HearsightError
 from components.stages.extract_descriptions import LISTS
 from components.tools.train_segments import label, train
 from tests.support import PROJECT
+from tests.support.command import hearsight
 
 CASES = PROJECT / "tests/gold/posts/taught.jsonl"
 
@@ -19,6 +20,13 @@ def test_equal_files_give_equal_weights_byte_for_byte(tmp_path: Path) -> None:
     about = [train([CASES], tmp_path / name) for name in ("a", "b")]
     assert about[0] == about[1] and about[0]["captions"] == len(CASES.read_text(encoding="utf-8").splitlines())
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_the_command_prints_what_it_wrote(tmp_path: Path) -> None:
+    done = hearsight("train-segments", str(CASES), "--about", "cases", "--out", str(tmp_path / "weights.json"))
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "weights.json").read_text())["trained_on"]["about"] == "cases"
+    assert json.loads(done.stdout)["weights"] == str(tmp_path / "weights.json")
 
 
 def test_the_project_s_weights_say_what_they_were_trained_on() -> None:
