@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from components.core.ledger import dropped, kept, ledger_table
-from components.core.records import F64, I32, STR
+from components.core.record_fields import F64, I32, STR
 from components.execution.shard_worker import ShardOut
 from components.speech.text_normalization import NormalisedText, RejectedText, normalise_for_speech
 from components.stages.synthesize.prosody import Prosody, draw_prosody, utterance_digest

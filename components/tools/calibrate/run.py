@@ -22,7 +22,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.ledger import ledger_table
-from components.core.records import CONTEXT
+from components.core.record_fields import CONTEXT
 from components.core.shards import write_table
 from components.core.stage_output import ShardRef
 from components.execution.engine import limit_threads

@@ -18,7 +18,8 @@ import pyarrow.parquet as pq
 
 from components.core.digests import sha256_bytes
 from components.core.ledger import dropped
-from components.core.records import CONTEXT, LEDGER
+from components.core.record_fields import CONTEXT
+from components.core.records import LEDGER
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
 from components.web.html.context import Context
