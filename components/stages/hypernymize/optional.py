@@ -1,0 +1,182 @@
+"""The step that cuts what a caption can do without and that holds a name of unknown kind: later sentences and optional phrases.
+
+Instead of the caption, the least phrase goes that a sentence is whole without: a modifier, a prepositional phrase, an apposition,
+a participial or relative clause, a coordinate. Subjects, only objects and complements stay, and drop the caption. Source: ours.
+"""
+
+from __future__ import annotations
+
+from components.knowledge.cascade import Knowledge
+from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Sentence, Word
+
+CLAUSES = frozenset({"relcl", "acl", "advcl"})
+"""Dependencies of clauses that their head can do without."""
+SETTINGS = frozenset({
+    "in", "near", "during", "outside", "inside", "within", "before", "after", "across", "along", "beside", "throughout", "around",
+})  # fmt: skip
+"""Prepositions of where and when, which no verb needs; "looks at" needs its own."""
+ARTICLES = frozenset({"a", "an", "the"})
+PAST = frozenset({"VBD", "MD"})
+OBJECTS = frozenset({"dobj", "attr", "acomp"})
+ENDS = frozenset(".!?")
+
+
+def is_unknown(word: Word) -> bool:
+    """Return whether a word is left of a name of unknown kind."""
+    return word.alive and word.pos == "PROPN" and any(char.isalpha() for char in word.text)
+
+
+def cut_unknown(sentence: Sentence, knowledge: Knowledge) -> str:
+    """Cut later sentences that name or tell the background, and optional phrases with a name of unknown kind."""
+    struck = [sentence.strike(range(end, len(sentence.words)))] if (end := _end_of_description(sentence)) else []
+    for position in sentence.alive():
+        if is_unknown(sentence.words[position]) and (phrase := _optional_phrase(sentence, position, knowledge)):
+            struck.append(sentence.strike(phrase))
+    return f"unknown name: {'; '.join(filter(None, struck))}" if any(struck) else ""
+
+
+def _end_of_description(sentence: Sentence) -> int:
+    """Return where the first later sentence begins that has an unknown name or tells the background; 0 for none.
+
+    A caption describes in the present; a sentence in the past or future beside it says what happened.
+    """
+    starts = [0, *(at for at in range(1, len(sentence.words)) if _begins(sentence, at)), len(sentence.words)]
+    spans = [(start, end) for start, end in zip(starts, starts[1:], strict=False) if _has_word(sentence, start, end)]
+    past = [_is_past(sentence.words[start:end]) for start, end in spans]
+    for (start, end), told in zip(spans[1:], past[1:], strict=True):
+        if any(map(is_unknown, sentence.words[start:end])) or (told and not past[0]):
+            return start
+    return 0
+
+
+def _begins(sentence: Sentence, position: int) -> bool:
+    """Return whether a sentence begins at a position; after an abbreviation the parse decides."""
+    before = position - 1
+    while before > 0 and sentence.words[before].text in ")]\"”’'":
+        before -= 1
+    last, first = sentence.words[before].text, sentence.words[position].text
+    if not first[:1].isalnum() or first[:1].islower():
+        return False
+    abbreviated = last.endswith(".") and last not in ENDS
+    return last in ENDS or (abbreviated and _top(sentence, before) != _top(sentence, position))
+
+
+def _top(sentence: Sentence, position: int) -> int:
+    for _ in sentence.words:
+        position = sentence.words[position].head
+    return position
+
+
+def _has_word(sentence: Sentence, start: int, end: int) -> bool:
+    return any(word.alive and word.text[:1].isalpha() for word in sentence.words[start:end])
+
+
+def _is_past(words: list[Word]) -> bool:
+    """Return whether the verb of a sentence is in the past, perfect or future."""
+    finite = next(
+        (word for word in words if word.tag in ("VBD", "VBZ", "VBP", "MD") and word.dep in ("ROOT", "aux", "auxpass")), None
+    )
+    return finite is not None and (finite.tag in PAST or (finite.lemma == "have" and finite.dep == "aux"))
+
+
+def _optional_phrase(sentence: Sentence, position: int, knowledge: Knowledge) -> list[int]:
+    """Return the positions of the least phrase around a name that can be cut; empty if there is none."""
+    words, node = sentence.words, position
+    if start := _apposition(sentence, position):
+        return list(range(min(sentence.subtree(position)), start))
+    for _ in words:
+        word, head = words[node], words[words[node].head]
+        if word.head == node or (word.dep == "conj" and not _can_go(sentence, node)):
+            return []
+        if word.dep == "poss" and head.alive:
+            return _without_owner(sentence, node)
+        if word.dep in MODIFIERS and head.alive and head.pos == "NOUN" and word.head > node:
+            return _with_joint(sentence, sentence.subtree(node))
+        if _is_optional(sentence, node, knowledge):
+            return _with_marks(sentence, node)
+        node = word.head
+    return []
+
+
+def _is_optional(sentence: Sentence, node: int, knowledge: Knowledge) -> bool:
+    """Return whether the subtree of a word can go: a clause, a coordinate, an apposition, or a phrase that its head does not need."""
+    word, head = sentence.words[node], sentence.words[sentence.words[node].head]
+    phrase = sentence.subtree(node)
+    if not head.alive or not phrase or word.head in phrase or not _is_run(sentence, phrase):
+        return False
+    before = sentence.before(phrase[0])
+    if word.dep in CLAUSES | {"conj", "agent"}:
+        return True
+    if word.dep == "appos":
+        return before is not None and sentence.words[before].pos == "PUNCT"
+    if word.dep != "prep" or before is None:
+        return False
+    if word.lemma == "of":
+        return knowledge.is_role(head.lemma.lower())  # "a member of", but not "a picture of"
+    if head.pos == "NOUN":
+        return True
+    if head.pos not in ("VERB", "AUX") or head.lemma == "be":
+        return False
+    whole = any(each.alive and each.head == word.head and each.dep in OBJECTS for each in sentence.words)
+    return whole or before != word.head or word.lemma in SETTINGS
+
+
+def _is_run(sentence: Sentence, phrase: list[int]) -> bool:
+    """Return whether the remaining words of a phrase stand together."""
+    between = range(phrase[0], phrase[-1] + 1)
+    return phrase == [position for position in between if sentence.words[position].alive]
+
+
+def _can_go(sentence: Sentence, node: int) -> bool:
+    """Return whether a coordinate is the second of two and no part of a subject, whose verb would no longer agree."""
+    first = sentence.words[node].head
+    others = [each for each in sentence.words if each.dep == "conj" and each.head == first]
+    return len(others) == 1 and sentence.words[first].dep not in SUBJECTS | {"conj"}
+
+
+def _apposition(sentence: Sentence, position: int) -> int:
+    """Return where the description of a name begins that can stand for it: "X, a monkey"; 0 for none."""
+    for at in range(position + 1, len(sentence.words)):
+        word = sentence.words[at]
+        if word.dep == "appos" and word.head == position and word.pos == "NOUN" and word.alive:
+            start = sentence.subtree(at)[0]
+            marked = sentence.words[start - 1].text == "," and start > position
+            return start if marked and sentence.words[start].text.lower() in ARTICLES else 0
+    return 0
+
+
+def _without_owner(sentence: Sentence, node: int) -> list[int]:
+    """Return the words of an owner, whose mark becomes the article that a singular noun needs: "X's counter" → "the counter"."""
+    phrase = sentence.subtree(node)
+    mark, noun = sentence.words[phrase[-1]], sentence.words[sentence.words[node].head]
+    if mark.tag != "POS" or not _is_run(sentence, phrase):
+        return []
+    if noun.tag not in ("NN", "NNP"):
+        return phrase
+    mark.text, mark.pos, mark.tag, mark.space = "the", "DET", "DT", True
+    sentence.words[phrase[-1] - 1].space = True
+    return phrase[:-1]
+
+
+def _with_joint(sentence: Sentence, phrase: list[int]) -> list[int]:
+    """Return a modifier with the conjunction that joined it to the next one."""
+    after = sentence.after(phrase[-1])
+    return [*phrase, after] if after is not None and sentence.words[after].pos == "CCONJ" else phrase
+
+
+def _with_marks(sentence: Sentence, node: int) -> list[int]:
+    """Return a phrase with its conjunction and with the commas around it."""
+    phrase = sentence.subtree(node)
+    before, after = sentence.before(phrase[0]), sentence.after(phrase[-1])
+    if before is not None and sentence.words[before].pos == "CCONJ" and sentence.words[node].dep == "conj":
+        phrase, before = [before, *phrase], sentence.before(before)
+    follows = after is not None and sentence.words[after].text == ","
+    if (
+        before is not None
+        and sentence.words[before].text == ","
+        and (follows or after is None or sentence.words[after].text in ENDS)
+    ):
+        phrase = [before, *phrase]
+    if after is not None and follows and (before is None or before in phrase) and sentence.words[node].dep != "conj":
+        phrase = [*phrase, after]
+    return phrase
