@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from components.knowledge.cascade import HypernymAnswer, Knowledge, strip_article
 from components.knowledge.embedded import ALONE, LAST, THINGS
-from components.knowledge.gazetteers import place_kind
+from components.knowledge.gazetteers import brand_kind, place_kind
 from components.knowledge.kinds import FOOD, KINDS, STRUCTURE
 from components.language.capitals import is_common_word
 from components.language.person_names import is_given_name, is_surname
@@ -177,7 +177,11 @@ def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: 
     """Return a name's head ("an Uber Bus", "the Statue of Liberty") if an article shows that it is a common noun; or ""."""
     joint = next((at for at, word in enumerate(words) if at and word.text == "of"), len(words))
     noun = words[joint - 1].text.lower()
-    if len(words) < 2 or entity.kind == "PERSON" or not is_common_word(noun, knowledge.wordnet):
+    if not is_common_word(noun, knowledge.wordnet):
+        return ""
+    if _is_dish(sentence, entity, words, knowledge):
+        return noun
+    if len(words) < 2 or entity.kind == "PERSON":
         return ""
     senses = [sense for sense in knowledge.wordnet.senses(noun) if not sense.instance_of]
     if not senses or noun not in senses[0].lemmas or not knowledge.wordnet.is_a(senses[0], THINGS | EATEN):
@@ -189,10 +193,19 @@ def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: 
     before = inside or (sentence.words[position] if position >= 0 else None)
     if before is not None and before.text.lower() in ("a", "an"):
         return noun
-    if knowledge.wordnet.is_a(senses[0], EATEN):
-        return noun
     clear = len(senses) <= CLEAR or knowledge.wordnet.is_a(senses[0], frozenset({STRUCTURE}))
     return noun if clear and before is not None and (before.pos == "DET" or before.tag in ("PRP$", "POS")) else ""
+
+
+def _is_dish(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> bool:
+    """Return whether a name is that of food by its last word, after another word in a title's capitals: "Raw Quinoa"."""
+    noun, first = words[-1].text.lower(), words[0].text
+    before = sentence.words[entity.start - 1] if len(words) < 2 and entity.start else words[0]
+    eaten = any(knowledge.wordnet.is_a(sense, EATEN) for sense in knowledge.wordnet.senses(noun)[:1])
+    if not eaten or before is words[-1] or not before.text.istitle() or brand_kind(words[-1].text):
+        return False
+    given = is_given_name(first) and not is_common_word(first.lower(), knowledge.wordnet)
+    return entity.kind != "PERSON" or not (given or is_surname(noun))
 
 
 def signals_of_group(entity: Entity, word: Word, knowledge: Knowledge) -> list[str]:

@@ -6,6 +6,8 @@ a participial or relative clause, a coordinate. Subjects, only objects and compl
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Sentence, Word
 
@@ -16,6 +18,8 @@ SETTINGS = frozenset({
 })  # fmt: skip
 """Prepositions of where and when, which no verb needs; "looks at" needs its own."""
 ARTICLES = frozenset({"a", "an", "the"})
+REPORTED = frozenset({"DATE", "GPE", "NORP"})
+"""Types of names by which a later sentence reports instead of describing."""
 PAST = frozenset({"VBD", "MD"})
 OBJECTS = frozenset({"dobj", "attr", "acomp"})
 ENDS = frozenset(".!?")
@@ -41,10 +45,11 @@ def _end_of_description(sentence: Sentence) -> int:
     A caption describes in the present; a sentence in the past or future beside it says what happened.
     """
     starts = [0, *(at for at in range(1, len(sentence.words)) if _begins(sentence, at)), len(sentence.words)]
-    spans = [(start, end) for start, end in zip(starts, starts[1:], strict=False) if _has_word(sentence, start, end)]
+    spans = [(start, end) for start, end in pairwise(starts) if _has_word(sentence, start, end)]
     past = [_is_past(sentence.words[start:end]) for start, end in spans]
     for (start, end), told in zip(spans[1:], past[1:], strict=True):
-        if any(map(is_unknown, sentence.words[start:end])) or (told and not past[0]):
+        reports = any(start <= entity.start < end and entity.kind in REPORTED for entity in sentence.entities)
+        if any(map(is_unknown, sentence.words[start:end])) or reports or (told and not past[0]):
             return start
     return 0
 
@@ -55,7 +60,7 @@ def _begins(sentence: Sentence, position: int) -> bool:
     while before > 0 and sentence.words[before].text in ")]\"”’'":
         before -= 1
     last, first = sentence.words[before].text, sentence.words[position].text
-    if not first[:1].isalnum() or first[:1].islower():
+    if not first[:1].isalnum() or (first[:1].islower() and not sentence.words[position].renamed):
         return False
     abbreviated = last.endswith(".") and last not in ENDS
     return last in ENDS or (abbreviated and _top(sentence, before) != _top(sentence, position))
@@ -82,8 +87,8 @@ def _is_past(words: list[Word]) -> bool:
 def _optional_phrase(sentence: Sentence, position: int, knowledge: Knowledge) -> list[int]:
     """Return the positions of the least phrase around a name that can be cut; empty if there is none."""
     words, node = sentence.words, position
-    if start := _apposition(sentence, position):
-        return list(range(min(sentence.subtree(position)), start))
+    if start := _before_apposition(sentence, position):
+        return start
     for _ in words:
         word, head = words[node], words[words[node].head]
         if word.head == node or (word.dep == "conj" and not _can_go(sentence, node)):
@@ -93,13 +98,13 @@ def _optional_phrase(sentence: Sentence, position: int, knowledge: Knowledge) ->
         if word.dep in MODIFIERS and head.alive and head.pos == "NOUN" and word.head > node:
             return _with_joint(sentence, sentence.subtree(node))
         if _is_optional(sentence, node, knowledge):
-            return _with_marks(sentence, node)
+            return _with_pronoun(sentence, _with_marks(sentence, node))
         node = word.head
     return []
 
 
 def _is_optional(sentence: Sentence, node: int, knowledge: Knowledge) -> bool:
-    """Return whether the subtree of a word can go: a clause, a coordinate, an apposition, or a phrase that its head does not need."""
+    """Return whether what depends on a word can go: a clause, coordinate, apposition, or phrase that its head does not need."""
     word, head = sentence.words[node], sentence.words[sentence.words[node].head]
     phrase = sentence.subtree(node)
     if not head.alive or not phrase or word.head in phrase or not _is_run(sentence, phrase):
@@ -108,11 +113,12 @@ def _is_optional(sentence: Sentence, node: int, knowledge: Knowledge) -> bool:
     if word.dep in CLAUSES | {"conj", "agent"}:
         return True
     if word.dep == "appos":
-        return before is not None and sentence.words[before].pos == "PUNCT"
+        return before is not None and sentence.words[before].pos == "PUNCT" and sentence.words[before].text != ":"
     if word.dep != "prep" or before is None:
         return False
-    if word.lemma == "of":
-        return knowledge.is_role(head.lemma.lower())  # "a member of", but not "a picture of"
+    if word.lemma == "of":  # "a member of", but not "a picture of"
+        determined = any(each.alive and each.pos == "DET" and each.head == word.head for each in sentence.words)
+        return determined and knowledge.is_role(head.lemma.lower())
     if head.pos == "NOUN":
         return True
     if head.pos not in ("VERB", "AUX") or head.lemma == "be":
@@ -134,15 +140,20 @@ def _can_go(sentence: Sentence, node: int) -> bool:
     return len(others) == 1 and sentence.words[first].dep not in SUBJECTS | {"conj"}
 
 
-def _apposition(sentence: Sentence, position: int) -> int:
-    """Return where the description of a name begins that can stand for it: "X, a monkey"; 0 for none."""
+def _before_apposition(sentence: Sentence, position: int) -> list[int]:
+    """Return the words of a name that its description can stand for, and the commas: "X, a monkey, sits"; empty for none."""
     for at in range(position + 1, len(sentence.words)):
         word = sentence.words[at]
-        if word.dep == "appos" and word.head == position and word.pos == "NOUN" and word.alive:
-            start = sentence.subtree(at)[0]
-            marked = sentence.words[start - 1].text == "," and start > position
-            return start if marked and sentence.words[start].text.lower() in ARTICLES else 0
-    return 0
+        if word.dep != "appos" or word.head != position or word.pos != "NOUN" or not word.alive:
+            continue
+        phrase = sentence.subtree(at)
+        if sentence.words[phrase[0] - 1].text != "," or sentence.words[phrase[0]].text.lower() not in ARTICLES:
+            return []
+        name = [place for place in sentence.subtree(position) if place < phrase[0]]
+        last = next(place for place in reversed(phrase) if sentence.words[place].pos != "PUNCT")
+        after = sentence.after(last)
+        return [*name, after] if after is not None and sentence.words[after].text == "," else name
+    return []
 
 
 def _without_owner(sentence: Sentence, node: int) -> list[int]:
@@ -180,3 +191,12 @@ def _with_marks(sentence: Sentence, node: int) -> list[int]:
     if after is not None and follows and (before is None or before in phrase) and sentence.words[node].dep != "conj":
         phrase = [*phrase, after]
     return phrase
+
+
+def _with_pronoun(sentence: Sentence, phrase: list[int]) -> list[int]:
+    """Return a phrase with the one after it that refers back: "with X on it"."""
+    after = sentence.after(phrase[-1])
+    pronoun = sentence.after(after) if after is not None and sentence.words[after].pos == "ADP" else None
+    if after is None or pronoun is None or sentence.words[pronoun].tag != "PRP":
+        return phrase
+    return [*phrase, after, pronoun]
