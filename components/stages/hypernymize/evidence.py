@@ -12,7 +12,7 @@ from typing import NamedTuple
 from components.knowledge.cascade import HypernymAnswer, Knowledge, strip_article
 from components.knowledge.embedded import ALONE, LAST, THINGS
 from components.knowledge.gazetteers import brand_kind, place_kind
-from components.knowledge.kinds import FOOD, KINDS, STRUCTURE
+from components.knowledge.kinds import FOOD, KINDS, SOLID_FOOD, STRUCTURE
 from components.language.capitals import is_common_word
 from components.language.person_names import is_given_name, is_surname
 from components.language.words import zipf
@@ -33,7 +33,7 @@ TOLD_BY_TYPE = frozenset({"PERSON", "GPE", "LOC", "EVENT"})
 """Types whose own word says something: "person", "location", "event"; "organization" and "work" are no kinds one can see."""
 CLEAR = 4
 """Meanings of a head noun, at most, for it to mean the same without its name: "luncheon", but not "front"."""
-EATEN = frozenset({FOOD})
+EATEN = frozenset({FOOD, SOLID_FOOD})
 RARE = 3.5
 """Frequency (Zipf) under which a common word at the end of a name is no evidence against a person: "Salah"."""
 _INITIAL = re.compile(r"[A-Z]\.(?:[A-Z]\.)*$")

@@ -145,6 +145,8 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
     if sentence.words[entity.end - 1].dep in SUBJECTS and noun.dep not in MODIFIERS:
         return []  # "the cloth NASA buys"
     if entity.kind != "PERSON":
+        if noun.dep == "compound" and noun.tag == "NN" and position and not _has_article(sentence, position):
+            return []  # "with Internet giant X" needs an article
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):
         described = noun.text.islower() and noun.dep in MODIFIERS and noun.head in span
