@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from components.knowledge.cascade import Knowledge
+from components.stages.hypernymize.modifiers import set_article
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Sentence, Word
 
 CLAUSES = frozenset({"relcl", "acl", "advcl"})
@@ -96,9 +97,10 @@ def _optional_phrase(sentence: Sentence, position: int, knowledge: Knowledge) ->
         if word.dep == "poss" and head.alive:
             return _without_owner(sentence, node)
         if word.dep in MODIFIERS and head.alive and head.pos == "NOUN" and word.head > node:
-            return _with_joint(sentence, sentence.subtree(node))
+            return _with_joint(sentence, node)
         if _is_optional(sentence, node, knowledge):
-            return _with_pronoun(sentence, _with_marks(sentence, node))
+            phrase = _with_pronoun(sentence, _with_marks(sentence, node))
+            return phrase if _closes(sentence, phrase[-1]) else []
         node = word.head
     return []
 
@@ -125,6 +127,18 @@ def _is_optional(sentence: Sentence, node: int, knowledge: Knowledge) -> bool:
         return False
     whole = any(each.alive and each.head == word.head and each.dep in OBJECTS for each in sentence.words)
     return whole or before != word.head or word.lemma in SETTINGS
+
+
+def _closes(sentence: Sentence, last: int) -> bool:
+    """Return whether a phrase may end at a position: neither a noun nor a last participle goes on after it ("with X shown")."""
+    after = sentence.after(last)
+    if after is None:
+        return True
+    following = sentence.after(after)
+    ends = following is None or sentence.words[following].pos == "PUNCT"
+    return sentence.words[after].pos not in ("NOUN", "PROPN", "ADJ", "NUM") and not (
+        ends and sentence.words[after].tag in ("VBN", "VBG")
+    )
 
 
 def _is_run(sentence: Sentence, phrase: list[int]) -> bool:
@@ -158,19 +172,17 @@ def _before_apposition(sentence: Sentence, position: int) -> list[int]:
 
 def _without_owner(sentence: Sentence, node: int) -> list[int]:
     """Return the words of an owner, whose mark becomes the article that a singular noun needs: "X's counter" → "the counter"."""
-    phrase = sentence.subtree(node)
-    mark, noun = sentence.words[phrase[-1]], sentence.words[sentence.words[node].head]
-    if mark.tag != "POS" or not _is_run(sentence, phrase):
+    phrase, noun = sentence.subtree(node), sentence.words[sentence.words[node].head]
+    if sentence.words[phrase[-1]].tag != "POS" or not noun.text[:1].islower() or not _is_run(sentence, phrase):
         return []
-    if noun.tag not in ("NN", "NNP"):
-        return phrase
-    mark.text, mark.pos, mark.tag, mark.space = "the", "DET", "DT", True
-    sentence.words[phrase[-1] - 1].space = True
-    return phrase[:-1]
+    return phrase[:-1] if noun.tag == "NN" and set_article(sentence, phrase[-1]) else phrase
 
 
-def _with_joint(sentence: Sentence, phrase: list[int]) -> list[int]:
-    """Return a modifier with the conjunction that joined it to the next one."""
+def _with_joint(sentence: Sentence, node: int) -> list[int]:
+    """Return a modifier with the conjunction that joined it to the next one; empty if a verb depends on it."""
+    phrase = sentence.subtree(node)
+    if any(sentence.words[at].pos in ("VERB", "AUX") for at in phrase):
+        return []
     after = sentence.after(phrase[-1])
     return [*phrase, after] if after is not None and sentence.words[after].pos == "CCONJ" else phrase
 

@@ -15,6 +15,8 @@ from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, SUBJECTS,
 
 QUOTING = frozenset("\"'“‘«([{")
 ARTICLES = frozenset({"a", "an", "the"})
+TELLING = 2
+"""Different words that describe, at least: "the building" and "person with person" describe nothing."""
 OBJECTS = frozenset({"dobj", "attr"})
 
 
@@ -40,6 +42,9 @@ def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) 
         return "inconsistent", f"an amount is left: {' '.join(amounts)}", "no amounts"
     if not any(word.pos == "NOUN" for word in alive):
         return "inconsistent", "no noun is left", "a noun"
+    telling = {word.text for word in alive if word.pos in ("NOUN", "VERB", "ADJ", "ADV")}
+    if len(telling) < TELLING:
+        return "inconsistent", f"only '{' '.join(telling)}' is left", f">= {TELLING} different words that describe"
     if any(word.text == "|" for word in alive):
         return "inconsistent", "a bar is left", "one text"
     fault = _fault_at_start(sentence) or _fault_of_pair(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
