@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from components.knowledge.cascade import Knowledge
+from components.stages.hypernymize.dates import CALENDAR
 from components.stages.hypernymize.modifiers import set_article
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Sentence, Word
 
@@ -56,15 +57,16 @@ def _end_of_description(sentence: Sentence) -> int:
 
 
 def _begins(sentence: Sentence, position: int) -> bool:
-    """Return whether a sentence begins at a position; after an abbreviation the parse decides."""
+    """Return whether a sentence begins at a position, by the marks and by the parse; "3. September" is a date."""
     before = position - 1
     while before > 0 and sentence.words[before].text in ")]\"”’'":
         before -= 1
     last, first = sentence.words[before].text, sentence.words[position].text
     if not first[:1].isalnum() or (first[:1].islower() and not sentence.words[position].renamed):
         return False
-    abbreviated = last.endswith(".") and last not in ENDS
-    return last in ENDS or (abbreviated and _top(sentence, before) != _top(sentence, position))
+    if sentence.words[before - 1].pos == "NUM" and first.lower() in CALENDAR and not sentence.words[before - 1].space:
+        return False
+    return (last in ENDS or last.endswith(".")) and _top(sentence, before) != _top(sentence, position)
 
 
 def _top(sentence: Sentence, position: int) -> int:
@@ -193,14 +195,11 @@ def _with_marks(sentence: Sentence, node: int) -> list[int]:
     before, after = sentence.before(phrase[0]), sentence.after(phrase[-1])
     if before is not None and sentence.words[before].pos == "CCONJ" and sentence.words[node].dep == "conj":
         phrase, before = [before, *phrase], sentence.before(before)
-    follows = after is not None and sentence.words[after].text == ","
-    if (
-        before is not None
-        and sentence.words[before].text == ","
-        and (follows or after is None or sentence.words[after].text in ENDS)
-    ):
+    text = sentence.words[after].text if after is not None else "."
+    verb = after is not None and sentence.words[after].pos in ("VERB", "AUX")
+    if before is not None and sentence.words[before].text == "," and (text == "," or text in ENDS or verb):
         phrase = [before, *phrase]
-    if after is not None and follows and (before is None or before in phrase) and sentence.words[node].dep != "conj":
+    if after is not None and text == "," and (before is None or before in phrase) and sentence.words[node].dep != "conj":
         phrase = [*phrase, after]
     return phrase
 

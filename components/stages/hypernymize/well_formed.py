@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from components.language.words import words_of
+from components.stages.hypernymize.common_nouns import INDEFINITE
 from components.stages.hypernymize.optional import is_unknown
 from components.stages.hypernymize.removals import CURRENCY
 from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, SUBJECTS, Sentence, Word
@@ -16,7 +17,7 @@ from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, SUBJECTS,
 QUOTING = frozenset("\"'“‘«([{")
 ARTICLES = frozenset({"a", "an", "the"})
 TELLING = 2
-"""Different words that describe, at least: "the building" and "person with person" describe nothing."""
+"""Different words that describe, at least: "the building" and "person with person" describe nothing, but "a dog" does."""
 OBJECTS = frozenset({"dobj", "attr"})
 
 
@@ -43,7 +44,7 @@ def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) 
     if not any(word.pos == "NOUN" for word in alive):
         return "inconsistent", "no noun is left", "a noun"
     telling = {word.text for word in alive if word.pos in ("NOUN", "VERB", "ADJ", "ADV")}
-    if len(telling) < TELLING:
+    if len(telling) < TELLING and alive[0].text not in INDEFINITE:
         return "inconsistent", f"only '{' '.join(telling)}' is left", f">= {TELLING} different words that describe"
     if any(word.text == "|" for word in alive):
         return "inconsistent", "a bar is left", "one text"

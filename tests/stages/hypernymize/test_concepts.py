@@ -120,7 +120,7 @@ def test_records_dropped_by_the_rewriting_stay_in_the_ledger(tmp_path: Path) -> 
 
 
 def test_steps_and_types_are_in_the_record(tmp_path: Path) -> None:
-    first = run(tmp_path, [["An Indian dog runs.", "A dog."]]).table().to_pylist()[0]
+    first = run(tmp_path, [["An Indian dog.", "A dog."]]).table().to_pylist()[0]
     assert first["types"] == ["dog"] and [step["step"] for step in first["steps"]] == ["modifiers", "articles"]
 
 
