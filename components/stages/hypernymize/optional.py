@@ -114,8 +114,10 @@ def _is_optional(sentence: Sentence, node: int, knowledge: Knowledge) -> bool:
     if not head.alive or not phrase or word.head in phrase or not _is_run(sentence, phrase):
         return False
     before = sentence.before(phrase[0])
-    if word.dep in CLAUSES | {"conj", "agent"}:
+    if word.dep in CLAUSES or word.dep == "conj":
         return True
+    if word.dep == "agent":
+        return head.dep not in CLAUSES  # "a ball used by X" goes as a whole
     if word.dep == "appos":
         return before is not None and sentence.words[before].pos == "PUNCT" and sentence.words[before].text != ":"
     if word.dep != "prep" or before is None:
