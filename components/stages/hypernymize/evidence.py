@@ -204,8 +204,8 @@ def _is_dish(sentence: Sentence, entity: Entity, words: list[Word], knowledge: K
     eaten = any(knowledge.wordnet.is_a(sense, EATEN) for sense in knowledge.wordnet.senses(noun)[:1])
     if not eaten or before is words[-1] or not before.text.istitle() or brand_kind(words[-1].text):
         return False
-    given = is_given_name(first) and not is_common_word(first.lower(), knowledge.wordnet)
-    return entity.kind != "PERSON" or not (given or is_surname(noun))
+    plain = is_common_word(first.lower(), knowledge.wordnet)  # "Olive Bread", but not "Anne Rice"
+    return entity.kind != "PERSON" or plain or not (is_given_name(first) or is_surname(noun))
 
 
 def signals_of_group(entity: Entity, word: Word, knowledge: Knowledge) -> list[str]:
