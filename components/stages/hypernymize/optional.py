@@ -23,7 +23,9 @@ ARTICLES = frozenset({"a", "an", "the"})
 REPORTED = frozenset({"DATE", "GPE", "NORP"})
 """Types of names by which a later sentence reports instead of describing."""
 PAST = frozenset({"VBD", "MD"})
+"""Tags of finite verbs that tell no present."""
 OBJECTS = frozenset({"dobj", "attr", "acomp"})
+"""Dependencies by which a verb is whole without a preposition."""
 ENDS = frozenset(".!?")
 
 
@@ -177,15 +179,16 @@ def _before_apposition(sentence: Sentence, position: int) -> list[int]:
 def _without_owner(sentence: Sentence, node: int) -> list[int]:
     """Return the words of an owner, whose mark becomes the article that a singular noun needs: "X's counter" → "the counter"."""
     phrase, noun = sentence.subtree(node), sentence.words[sentence.words[node].head]
-    if sentence.words[phrase[-1]].tag != "POS" or not noun.text[:1].islower() or not _is_run(sentence, phrase):
+    clause = any(sentence.words[at].pos in ("VERB", "AUX", "NOUN") for at in phrase)  # no owner, whatever the parser says
+    if clause or sentence.words[phrase[-1]].tag != "POS" or not noun.text[:1].islower() or not _is_run(sentence, phrase):
         return []
     return phrase[:-1] if noun.tag == "NN" and set_article(sentence, phrase[-1]) else phrase
 
 
 def _with_joint(sentence: Sentence, node: int) -> list[int]:
-    """Return a modifier with the conjunction that joined it to the next one; empty if a verb depends on it."""
+    """Return a modifier with the conjunction that joined it to the next one; empty if it has words of a phrase of its own."""
     phrase = sentence.subtree(node)
-    if any(sentence.words[at].pos in ("VERB", "AUX") for at in phrase):
+    if any(sentence.words[at].pos in ("VERB", "AUX", "DET", "NOUN") for at in phrase):
         return []
     after = sentence.after(phrase[-1])
     return [*phrase, after] if after is not None and sentence.words[after].pos == "CCONJ" else phrase
