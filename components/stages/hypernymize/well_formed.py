@@ -113,7 +113,8 @@ def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
         if after is not None and after.tag == "POS" and _gap(sentence, following - 1, following):
             return f"'{after.text}' belongs to nothing", "a noun before a genitive mark"
         ends = after is None or (after.pos == "PUNCT" and after.text not in QUOTING)
-        if (word.text in ARTICLES or word.tag == "PRP$") and (ends or (after is not None and after.pos in ("ADP", "CCONJ", "AUX"))):
+        needs_noun = word.text in ARTICLES or word.tag == "PRP$"
+        if needs_noun and (ends or (after is not None and after.pos in ("ADP", "CCONJ", "AUX"))):
             return f"'{word.text}' leads nowhere", "a noun after an article"
         joins = word.tag == "TO" or (word.pos in ("ADP", "SCONJ") and word.tag == "IN")
         if joins and (ends or (after is not None and after.pos in ("CCONJ", "AUX", "ADP"))):
