@@ -16,8 +16,8 @@ FACILITY, ANIMAL = 3315023, 15388
 """WordNet 3.0 synsets: person, location, structure, group, event, creation, artifact; facility (airports, museums); animal."""
 FORMATION, WATER, LAND, CELESTIAL = 9287968, 9225146, 9334396, 9239740
 """Geological formation, body of water, land (islands), celestial body."""
-COMMUNICATION, FOOD, CHARACTER, GAME = 33020, 21265, 9587565, 458890
-"""Communication (films, songs, texts), food, fictional character, computer game."""
+COMMUNICATION, FOOD, SOLID_FOOD, CHARACTER, GAME = 33020, 21265, 7555863, 9587565, 458890
+"""Communication (films, songs, texts), food (a nutrient), solid food (a dish), fictional character, computer game."""
 SPIRIT, OPERATOR, MASCOT = 9504135, 10378412, 10297234
 """Spiritual being (deities), operator (drivers, which are no persons in WordNet 3.0), mascot."""
 SHOW, ATTRACTION, VERSION, HOLIDAY = 6619065, 5853820, 5845652, 15183428

@@ -25,7 +25,8 @@ def judged(request: pytest.FixtureRequest) -> list[Judgement]:
 def test_verdicts_and_captions_equal_the_gold_ones_without_private_names(judged: list[Judgement]) -> None:
     result = shares(judged)
     blind = any("why" in each.case for each in judged)  # labelled without the rules: the shares of docs/quality.md
-    least_right, least_acceptable, most_leaks = (0.86, 0.86, 3) if blind else (0.93, 0.93, 0)
+    # A phrase cut with its name is missing in captions that the labellers wrote, so of more kept captions fewer equal theirs.
+    least_right, least_acceptable, most_leaks = (0.88, 0.78, 3) if blind else (0.94, 0.90, 0)
     for measure, least in (("verdict as expected", least_right), ("caption acceptable, of those rightly kept", least_acceptable)):
         right, count = result[measure]
         assert right / count >= least, (measure, right, count)

@@ -1,4 +1,4 @@
-"""Steps that remove what is beside the sentence: a place or topic before a colon, brackets with names, a politician's party.
+"""Steps that remove what is beside the sentence: a topic before a colon, "In this file photo,", brackets with names, titles.
 
 Agencies and newspapers write them around a caption ("SYDNEY, Australia - A man ...", "the fund (WFX)"). Neither belongs to the
 sentence, so a hypernym would make no sense there. Source: ours; CC's published captions have none.
@@ -15,7 +15,7 @@ from components.stages.hypernymize.tidy import PAIRS
 
 LONGEST_LABEL = 8
 """Words of a label at most."""
-_LABEL_ENDS = frozenset({":", "|", "-", "–", "—", "--"})
+_LABEL_ENDS = frozenset({":", ";", "|", "-", "–", "—", "--"})
 _JOINING = frozenset({"ADP", "DET", "CCONJ", "PUNCT", "SYM", "PART"})
 """Tags of words that only join names."""
 _WHERE = """
@@ -23,8 +23,13 @@ _WHERE = """
 """
 WHERE = frozenset(_WHERE.split())
 """Words of a bracket that says which of several people a name means."""
+PHOTOS = frozenset({"photo", "photograph", "image", "picture", "frame", "handout"})
+LEAD = 14
+"""Words, at most, from "In this" to the word for a photo."""
 _PARTY = re.compile(r"[RDI]-[A-Z][A-Za-z.]+$")
 """Matches party and state of a politician: "R-Ky."."""
+_DEGREE = re.compile(r"[A-Z][A-Za-z]{0,2}\.?[A-Z]\.?$")
+"""Matches a degree after a person's name: "M.D.", "PhD"."""
 
 
 def strip_labels(sentence: Sentence, knowledge: Knowledge) -> str:
@@ -73,25 +78,38 @@ def _label_end(sentence: Sentence, start: int) -> int | None:
 
 def strip_asides(sentence: Sentence, knowledge: Knowledge) -> str:
     """Remove brackets with a name or number and no verb, and party and state after a politician."""
-    struck = []
+    struck = [sentence.strike(range(_lead_end(sentence)), beside=True)]
     for start, word in enumerate(sentence.words):
         end = _closing(sentence, start) if word.alive and word.text in PAIRS else None
         if end is not None and _is_beside(sentence, start + 1, end):
             struck.append(sentence.strike(range(start, end + 1), beside=True))
     for position in range(1, len(sentence.words)):
-        end = _party_end(sentence, position) if sentence.words[position - 1].text == "," else position
+        end = _title_end(sentence, position) if sentence.words[position - 1].text == "," else position
         if end > position:
             closing = end < len(sentence.words) and sentence.words[end].text == ","
             struck.append(sentence.strike(range(position - 1, end + closing), beside=True))
-    return f"beside the sentence: {'; '.join(struck)}" if struck else ""
+    return f"beside the sentence: {'; '.join(filter(None, struck))}" if any(struck) else ""
 
 
-def _party_end(sentence: Sentence, start: int) -> int:
-    """Return the end of a party and state that begin at ``start``; ``start`` for none."""
+def _lead_end(sentence: Sentence) -> int:
+    """Return the end of "In this ... file photo," at the beginning; 0 for none."""
+    words, start = sentence.words, sentence.after(-1) or 0
+    if [word.text.lower() for word in words[start : start + 2]] != ["in", "this"]:
+        return 0
+    photo = next((at for at in range(start + 2, min(start + LEAD, len(words))) if words[at].lemma.lower() in PHOTOS), len(words))
+    return next((at + 1 for at in range(photo, len(words)) if words[at].text == ","), 0)
+
+
+def _title_end(sentence: Sentence, start: int) -> int:
+    """Return the end of a party and state, or of a person's degree, that begin at ``start``; ``start`` for none."""
     for end in (start + 1, start + 3):
         span = sentence.words[start:end]
         if all(word.alive for word in span) and _PARTY.match("".join(word.text for word in span)):
             return end
+    bearer = sentence.entity_at(start - 2)
+    goes_on = start + 1 < len(sentence.words) and sentence.words[start + 1].pos in ("NOUN", "ADJ", "PROPN")  # "X, U.S. attorney"
+    if bearer is not None and bearer.kind == "PERSON" and not goes_on and _DEGREE.match(sentence.words[start].text):
+        return start + 1
     return start
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from components.knowledge.cascade import HypernymAnswer, Knowledge, strip_article
 from components.knowledge.embedded import ALONE, LAST, THINGS
-from components.knowledge.gazetteers import place_kind
-from components.knowledge.kinds import FOOD, KINDS, STRUCTURE
+from components.knowledge.gazetteers import brand_kind, place_kind
+from components.knowledge.kinds import FOOD, KINDS, SOLID_FOOD, STRUCTURE
 from components.language.capitals import is_common_word
 from components.language.person_names import is_given_name, is_surname
 from components.language.words import zipf
@@ -33,7 +33,7 @@ TOLD_BY_TYPE = frozenset({"PERSON", "GPE", "LOC", "EVENT"})
 """Types whose own word says something: "person", "location", "event"; "organization" and "work" are no kinds one can see."""
 CLEAR = 4
 """Meanings of a head noun, at most, for it to mean the same without its name: "luncheon", but not "front"."""
-EATEN = frozenset({FOOD})
+EATEN = frozenset({FOOD, SOLID_FOOD})
 RARE = 3.5
 """Frequency (Zipf) under which a common word at the end of a name is no evidence against a person: "Salah"."""
 _INITIAL = re.compile(r"[A-Z]\.(?:[A-Z]\.)*$")
@@ -177,7 +177,11 @@ def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: 
     """Return a name's head ("an Uber Bus", "the Statue of Liberty") if an article shows that it is a common noun; or ""."""
     joint = next((at for at, word in enumerate(words) if at and word.text == "of"), len(words))
     noun = words[joint - 1].text.lower()
-    if len(words) < 2 or entity.kind == "PERSON" or not is_common_word(noun, knowledge.wordnet):
+    if not is_common_word(noun, knowledge.wordnet):
+        return ""
+    if _is_dish(sentence, entity, words, knowledge):
+        return noun
+    if len(words) < 2 or entity.kind == "PERSON":
         return ""
     senses = [sense for sense in knowledge.wordnet.senses(noun) if not sense.instance_of]
     if not senses or noun not in senses[0].lemmas or not knowledge.wordnet.is_a(senses[0], THINGS | EATEN):
@@ -189,10 +193,19 @@ def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: 
     before = inside or (sentence.words[position] if position >= 0 else None)
     if before is not None and before.text.lower() in ("a", "an"):
         return noun
-    if knowledge.wordnet.is_a(senses[0], EATEN):
-        return noun
     clear = len(senses) <= CLEAR or knowledge.wordnet.is_a(senses[0], frozenset({STRUCTURE}))
     return noun if clear and before is not None and (before.pos == "DET" or before.tag in ("PRP$", "POS")) else ""
+
+
+def _is_dish(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> bool:
+    """Return whether a name is that of food by its last word, after another word in a title's capitals: "Raw Quinoa"."""
+    noun, first = words[-1].text.lower(), words[0].text
+    before = sentence.words[entity.start - 1] if len(words) < 2 and entity.start else words[0]
+    eaten = any(knowledge.wordnet.is_a(sense, EATEN) for sense in knowledge.wordnet.senses(noun)[:1])
+    if not eaten or before is words[-1] or not before.text.istitle() or brand_kind(words[-1].text):
+        return False
+    plain = is_common_word(first.lower(), knowledge.wordnet)  # "Olive Bread", but not "Anne Rice"
+    return entity.kind != "PERSON" or plain or not (is_given_name(first) or is_surname(noun))
 
 
 def signals_of_group(entity: Entity, word: Word, knowledge: Knowledge) -> list[str]:

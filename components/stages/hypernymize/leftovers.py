@@ -45,7 +45,8 @@ def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
                 word.pos = "PROPN"  # "seattle"
             continue
         inside = not (titled or sentence.before(position) is None or begins_sentence(written, position))
-        if not (word.text in gone or _is_name(sentence, position, knowledge, inside=inside)):
+        again = word.text in gone and not is_written_so(word.text, knowledge)
+        if not (again or _is_name(sentence, position, knowledge, inside=inside)):
             continue
         if _modifies(sentence, position):
             struck.append(position)

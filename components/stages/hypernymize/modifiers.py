@@ -48,13 +48,39 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         joins = text in {"&", "-", "–", "/", "+", "#", "™", "®"} | CURRENCY and (left in struck or right in struck)
         if (joins or (text in ("'s", "’s") and left in struck)) and position not in struck:
             struck.append(position)
-    sentence.strike(struck)
+    owners = {position for position in struck if _owns_one(sentence, position)}
+    sentence.strike([position for position in struck if position not in owners or not set_article(sentence, position)])
     removed = (("name before a noun", names), ("number or unit before a noun", numbers))
     return "; ".join(
         f"{what}: {' '.join(sentence.words[position].text for position in sorted(positions))}"
         for what, positions in removed
         if positions
     )
+
+
+def _owns_one(sentence: Sentence, mark: int) -> bool:
+    """Return whether a genitive mark is that of an owner of one thing, which needs an article without it."""
+    owner = sentence.words[mark - 1] if mark else None
+    noun = sentence.words[owner.head] if owner is not None and owner.dep == "poss" else None
+    return sentence.words[mark].tag == "POS" and noun is not None and noun.tag == "NN" and noun.text.islower()
+
+
+def set_article(sentence: Sentence, mark: int) -> bool:
+    """Turn the genitive mark of a removed owner into "the" and return whether it is: "X's counter" → "the counter".
+
+    A determiner before the owner stays and does the same.
+    """
+    start = mark - 1
+    while start > 0 and sentence.words[start].pos in ("PROPN", "NOUN", "ADJ", "NUM", "ADP", "PUNCT"):
+        if sentence.words[start].text in (",", "of", "in", "with", "at", "on", "by", "for", "from", "to"):
+            break
+        start -= 1
+    if sentence.words[start].pos == "DET" and sentence.words[start].alive:
+        return False
+    word = sentence.words[mark]
+    word.text, word.pos, word.tag, word.space = "the", "DET", "DT", True
+    sentence.words[mark - 1].space = True
+    return True
 
 
 def _counts_one(sentence: Sentence, position: int) -> bool:

@@ -9,7 +9,9 @@ import re
 
 from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import KINDS
+from components.language.capitals import is_initialism
 from components.language.words import article, plural
+from components.stages.hypernymize.common_nouns import is_written_so
 from components.stages.hypernymize.evidence import find_kind, signals_of_group
 from components.stages.hypernymize.removals import NAMING
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Entity, Sentence
@@ -47,6 +49,9 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
         if apposed:
             sentence.strike(apposed)
             changed.append(f"{name} is the {sentence.words[entity.start - 1].text} before it")
+            continue
+        if entity.end - entity.start == 1 and is_initialism(name) and is_written_so(name, knowledge):
+            sentence.words[entity.start].pos = "NOUN"  # "AI"
             continue
         known = find_kind(sentence, entity, knowledge, min_name_signals)
         if known.word is None:
@@ -140,10 +145,13 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
     if sentence.words[entity.end - 1].dep in SUBJECTS and noun.dep not in MODIFIERS:
         return []  # "the cloth NASA buys"
     if entity.kind != "PERSON":
+        if noun.dep == "compound" and noun.tag == "NN" and position and not _has_article(sentence, position):
+            return []  # "with Internet giant X" needs an article
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):
         described = noun.text.islower() and noun.dep in MODIFIERS and noun.head in span
-        return span if described else []  # "goalie X", "storm X"
+        whole = noun.tag != "NN" or _has_article(sentence, position) or entity.end == len(sentence.words)
+        return span if described and (whole or position == 0) else []  # "goalie X", "storm X"
     plural_role = noun.tag in ("NNS", "NNPS")
     if not plural_role and not _has_article(sentence, position):
         return []

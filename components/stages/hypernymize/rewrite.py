@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from components.knowledge.cascade import Knowledge
 from components.language.parser import Parse
-from components.stages.hypernymize import asides, corrections, leftovers, locations, modifiers, removals, rename, tidy
+from components.stages.hypernymize import asides, corrections, leftovers, locations, modifiers, optional, removals, rename, tidy
 from components.stages.hypernymize.first_word import choose_parse
 from components.stages.hypernymize.sentence import Sentence
 from components.stages.hypernymize.well_formed import find_shortcoming
@@ -60,6 +60,7 @@ def rewrite(
         ("hypernyms", partial(rename.rename_entities, stated_role=stated_role, min_name_signals=min_name_signals)),
         ("modifiers", modifiers.strip_modifiers),
         ("leftovers", leftovers.strip_leftovers),
+        ("unknown", optional.cut_unknown),
         ("marks", tidy.tidy_marks),
         ("coordination", rename.merge_coordination),
         ("articles", tidy.repair_articles),

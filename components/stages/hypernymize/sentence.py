@@ -142,6 +142,18 @@ class Sentence:
         """Return whether an entity modifies a noun right of it, by the parse or by its place."""
         return self.modifies(entity.start, entity.end) is not None or self.noun_beside(entity) is not None
 
+    def is_below(self, position: int, top: int) -> bool:
+        """Return whether a word is ``top`` or depends on it; damaged parses may have cycles."""
+        for _ in self.words:
+            if position == top or self.words[position].head == position:
+                break
+            position = self.words[position].head
+        return position == top
+
+    def subtree(self, top: int) -> list[int]:
+        """Return the remaining positions of a word and of those that depend on it, in order."""
+        return [position for position in self.alive() if self.is_below(position, top)]
+
     def render(self) -> str:
         """Return the text of the remaining words."""
         text, glue, gap = "", False, False

@@ -9,11 +9,15 @@ from __future__ import annotations
 from itertools import pairwise
 
 from components.language.words import words_of
+from components.stages.hypernymize.common_nouns import INDEFINITE
+from components.stages.hypernymize.optional import is_unknown
 from components.stages.hypernymize.removals import CURRENCY
 from components.stages.hypernymize.sentence import MODIFIERS, NUMBERS, SUBJECTS, Sentence, Word
 
 QUOTING = frozenset("\"'“‘«([{")
 ARTICLES = frozenset({"a", "an", "the"})
+TELLING = 2
+"""Different words that describe, at least: "the building" and "person with person" describe nothing, but "a dog" does."""
 OBJECTS = frozenset({"dobj", "attr"})
 
 
@@ -23,7 +27,7 @@ def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) 
     words = words_of(sentence.render())
     if len(words) < min_words:
         return "too_short", str(len(words)), f">= {min_words} words"
-    names = [place for place in sentence.alive() if sentence.words[place].pos == "PROPN" and _has_letter(sentence.words[place])]
+    names = [place for place in sentence.alive() if is_unknown(sentence.words[place])]
     if names:
         entities = (sentence.entity_at(place) for place in names)
         doubts = dict.fromkeys(entity.doubt for entity in entities if entity is not None and entity.doubt)
@@ -39,14 +43,13 @@ def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) 
         return "inconsistent", f"an amount is left: {' '.join(amounts)}", "no amounts"
     if not any(word.pos == "NOUN" for word in alive):
         return "inconsistent", "no noun is left", "a noun"
+    telling = {word.text for word in alive if word.pos in ("NOUN", "VERB", "ADJ", "ADV")}
+    if len(telling) < TELLING and alive[0].text not in INDEFINITE:
+        return "inconsistent", f"only '{' '.join(telling)}' is left", f">= {TELLING} different words that describe"
     if any(word.text == "|" for word in alive):
         return "inconsistent", "a bar is left", "one text"
     fault = _fault_at_start(sentence) or _fault_of_pair(sentence) or _fault_at_gap(sentence) or _lost_part(sentence)
     return ("inconsistent", *fault) if fault is not None else None
-
-
-def _has_letter(word: Word) -> bool:
-    return any(char.isalpha() for char in word.text)
 
 
 def _counts(word: Word) -> bool:
@@ -110,7 +113,8 @@ def _fault_at_gap(sentence: Sentence) -> tuple[str, str] | None:
         if after is not None and after.tag == "POS" and _gap(sentence, following - 1, following):
             return f"'{after.text}' belongs to nothing", "a noun before a genitive mark"
         ends = after is None or (after.pos == "PUNCT" and after.text not in QUOTING)
-        if word.pos == "DET" and word.text in ARTICLES and (ends or (after is not None and after.pos in ("ADP", "CCONJ", "AUX"))):
+        needs_noun = word.text in ARTICLES or word.tag == "PRP$"
+        if needs_noun and (ends or (after is not None and after.pos in ("ADP", "CCONJ", "AUX"))):
             return f"'{word.text}' leads nowhere", "a noun after an article"
         joins = word.tag == "TO" or (word.pos in ("ADP", "SCONJ") and word.tag == "IN")
         if joins and (ends or (after is not None and after.pos in ("CCONJ", "AUX", "ADP"))):
@@ -125,7 +129,7 @@ def _lost_part(sentence: Sentence) -> tuple[str, str] | None:
     for position, word in enumerate(sentence.words):
         head = sentence.words[word.head]
         if word.alive and word.dep == "relcl" and _counts(head):
-            start = min(index for index, each in enumerate(sentence.words) if each.alive and _below(sentence, index, position))
+            start = min(index for index, each in enumerate(sentence.words) if each.alive and sentence.is_below(index, position))
             before = sentence.before(start)
             if before is None or sentence.words[before].pos != "NOUN":
                 return f"'{word.text}' describes nothing", "a noun before a relative clause"
@@ -136,7 +140,7 @@ def _lost_part(sentence: Sentence) -> tuple[str, str] | None:
             continue  # "raised £50 for charity" is whole without the amount
         kinds = SUBJECTS if word.dep in SUBJECTS else OBJECTS
         rest = any(
-            each.alive and (_below(sentence, index, position) or (each.head == word.head and each.dep in kinds))
+            each.alive and (sentence.is_below(index, position) or (each.head == word.head and each.dep in kinds))
             for index, each in enumerate(sentence.words)
             if each.pos in ("NOUN", "PRON", "DET") and each.text.lower() not in ARTICLES
         )
@@ -144,14 +148,3 @@ def _lost_part(sentence: Sentence) -> tuple[str, str] | None:
             part = "subject" if word.dep in SUBJECTS else "object"
             return f"'{head.text}' has lost its {part}", f"the verb's {part}"
     return None
-
-
-def _below(sentence: Sentence, position: int, top: int) -> bool:
-    """Return whether a word is ``top`` or depends on it; damaged parses may have cycles."""
-    for _ in sentence.words:
-        if position == top:
-            return True
-        if sentence.words[position].head == position:
-            return False
-        position = sentence.words[position].head
-    return False
