@@ -16,7 +16,7 @@ from components.stages.extract_descriptions.forms import form_of
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.segments import Segment, split
 
-_START = 3.0
+START = 3.0
 """Log odds that the segments before a description must lose by, together: most captions begin with their description."""
 _SPACER = re.compile(r"\n(?:[^\w\n\"”»’')\]}]++(?=\n|$))")
 """A line of marks alone."""
@@ -169,6 +169,6 @@ def describing(text: str, rules: Rules) -> tuple[str, float]:
     """
     segments = split(text, rules)
     values = scores(text, segments, rules, rules.weights)
-    run = best_run(values, _START)
+    run = best_run(values, START)
     part = text[segments[run[0]].start : segments[run[1]].end] if run else text
     return _SPACER.sub("\n", part), probability(max(values))

@@ -35,7 +35,7 @@ _DIRECT_SPEECH = re.compile(r"[:：][\s\-–—]*+$")
 _GERUND = re.compile(r"(?:[aei]ndo)$")
 _PARTICIPLE = re.compile(r"(?:[ai]d[oa]s?)$")
 _INFINITIVE = re.compile(r"^[a-z]{2,}(?:[aei]r)$")
-_WE = re.compile(r"(?:[aei]mos|[b-df-hj-np-tv-z]ei)$")
+_WE = re.compile(r"(?:(?<![xtns])[ei]mos|amos|[b-df-hj-np-tv-z]ei)$")
 _PAST = re.compile(r"(?:[b-df-hj-np-tv-z]ou|[aei]ram)$")
 
 APPEALS = ("you", "we", "asks", "sells", "contacts", "cites")
