@@ -18,12 +18,13 @@ import numpy as np
 from components.core.errors import HearsightError
 from components.language.identification import language_probability
 from components.language.logistic import Features, choose_features, fit, to_matrix
-from components.stages.extract_descriptions.describing import BIAS, features
+from components.stages.extract_descriptions.describing import BIAS, START, features
 from components.stages.extract_descriptions.extract import text_to_cut
 from components.stages.extract_descriptions.marks import without_marks
 from components.stages.extract_descriptions.rules import Rules, load_rules
 from components.stages.extract_descriptions.segments import split
 from components.stages.extract_descriptions.words import count_words, words_of
+from components.tools.describing_runs import Text, fit_runs
 
 PENALTY = 0.3
 LEAST = 3
@@ -48,13 +49,16 @@ def train(files: Sequence[Path], out: Path, language: str = "pt", about: str = "
         HearsightError: a line has other fields, or all segments are of one kind.
     """
     cases = [case for file in files for case in _read(file)]
-    rows, labels, importance = examples(cases, load_rules(language))
+    rows, labels, texts = examples(cases, load_rules(language))
     if len(set(labels)) < 2:
         raise HearsightError(
             "all segments are of one kind", where="train-segments", hint="give captions with more than their description"
         )
     names = choose_features(rows, LEAST)
-    fitted = fit(to_matrix(rows, names), np.array(labels, dtype=float), np.array(importance), PENALTY)
+    matrix = to_matrix(rows, names)
+    importance = np.concatenate([np.full(text.segments, text.importance) for text in texts])
+    fitted = fit(matrix, np.array(labels, dtype=float), importance, PENALTY)
+    fitted = fit_runs(matrix, texts, fitted, PENALTY, START)
     weights = {name: round(float(weight), _DECIMALS) for name, weight in zip([*names, BIAS], fitted, strict=True)}
     described = sum(case["description"] is not None for case in cases)
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
@@ -76,22 +80,24 @@ def _read(file: Path) -> list[dict[str, Any]]:
     return cases
 
 
-def examples(cases: Iterable[dict[str, Any]], rules: Rules) -> tuple[list[Features], list[bool], list[float]]:
-    """Return the features, the label and the importance of each segment of the captions."""
+def examples(cases: Iterable[dict[str, Any]], rules: Rules) -> tuple[list[Features], list[bool], list[Text]]:
+    """Return the features and the label of each segment of the captions, and the texts they are of, in order."""
     rows: list[Features] = []
     labels: list[bool] = []
-    importance: list[float] = []
+    texts: list[Text] = []
     for case in cases:
         description = case["description"] or ""
-        texts = [text_to_cut(case["caption"], rules, language_probability), description]
-        if not description and count_words(without_marks(texts[0])) <= _FEW:
+        pieces = [text_to_cut(case["caption"], rules, language_probability), description]
+        if not description and count_words(without_marks(pieces[0])) <= _FEW:
             continue
-        for text in filter(None, dict.fromkeys(texts)):
+        for text in filter(None, dict.fromkeys(pieces)):
             found = split(text, rules)
             rows += features(text, found, rules)
-            labels += label([text[segment.start : segment.end] for segment in found], description)
-            importance += [1.0 if description else REFUSED] * len(found)
-    return rows, labels, importance
+            describes = label([text[segment.start : segment.end] for segment in found], description)
+            labels += describes
+            places = [at for at, positive in enumerate(describes) if positive]
+            texts.append(Text(len(found), (places[0], places[-1]) if places else None, 1.0 if description else REFUSED))
+    return rows, labels, texts
 
 
 def label(pieces: Sequence[str], description: str) -> list[bool]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from components.core.errors import HearsightError
 from components.stages.extract_descriptions import LISTS
+from components.tools.describing_runs import Text, fit_runs
 from components.tools.train_segments import label, train
 from tests.support import PROJECT
 from tests.support.command import hearsight
@@ -45,3 +47,11 @@ def test_a_line_without_caption_and_description_is_refused(tmp_path: Path, line:
     file.write_text(line, encoding="utf-8")
     with pytest.raises(HearsightError):
         train([file], tmp_path / "out")
+
+
+def test_the_fitted_weights_make_the_labelled_runs_the_best() -> None:
+    features = np.array([[1.0, 0, 1], [0, 1, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
+    texts = [Text(2, (0, 0), 1.0), Text(2, (0, 0), 1.0), Text(1, None, 1.0)]
+    weights = fit_runs(features, texts, np.zeros(3), penalty=0.01, start=0.0)
+    odds = features @ weights
+    assert odds[0] > 0 > odds[1]

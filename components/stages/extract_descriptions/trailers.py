@@ -17,6 +17,8 @@ _COMMON, _SHORT, _LEAST, _WORDS = 3.5, 5.5, 10, 3
 _PAIRS = frozenset(("de", "da", "do", "em", "no", "na", "of", "to", "in", "on", "is", "my", "me", "by"))
 """Least Zipf frequency of a hashtag's words (``_SHORT``: of three letters; ``_PAIRS``: of two), letters of a hashtag inside a
 sentence, number of its words."""
+_FREQUENT = 5.0
+"""Least Zipf frequency of a frequent word."""
 _LONGEST = 40
 _MOST_DANGLING = 8
 """Bounds of the work on a text made to be slow."""
@@ -67,6 +69,11 @@ def _zipf(word: str) -> float:
 def is_known(word: str) -> bool:
     """Return whether a word is in the word list of a language that posts are written in."""
     return _zipf(word) > 0
+
+
+def is_common(word: str) -> bool:
+    """Return whether a word is frequent in a language that posts are written in."""
+    return _zipf(word) >= _FREQUENT
 
 
 def _is_hashtag(word: str) -> bool:

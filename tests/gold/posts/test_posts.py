@@ -9,7 +9,7 @@ from tests.gold.posts.judging import FILES, cases, judge
 from tests.support import PROJECT
 
 LEAST = 0.98
-LEAST_TAUGHT = 0.97
+LEAST_TAUGHT = 0.9
 """Of cases written for training, with many forms of appeals."""
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from components.stages.extract_descriptions.describing import has_phone
+from components.stages.extract_descriptions.forms import has_phone
 from tests.stages.extract_descriptions.captions import found
 
 PICTURE = "Foto de um barco azul na areia."
