@@ -26,7 +26,7 @@ def try_(
         typer.Option(
             "--dataset",
             "-d",
-            help="The dataset whose parameters apply. Default: paper; with --pages: english; with --posts: portuguese.",
+            help="The dataset whose parameters apply. Default: paper; of --pages those of a new dataset; of --posts portuguese.",
         ),
     ] = "",
     pages: Annotated[
@@ -72,7 +72,7 @@ def _try_pages(files: list[str], dataset: str) -> None:
     from components.tools.page_trial import TEXT, judge_pages, read_pages, summary_rows, table_row
     from components.tools.trial import Trial
 
-    trial = Trial(find_root(), dataset or "english")
+    trial = Trial(find_root(), dataset)
     problems, everything = list[str](), []
     for page, results in judge_pages(trial, read_pages(files, problems)):
         everything += results

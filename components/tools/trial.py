@@ -38,19 +38,26 @@ AT_A_TIME = 256
 """Lines per batch."""
 
 
+NEW = "DATASET"
+"""Stands for the name of a dataset that has the defaults, where a setting is named."""
+
+
 class Trial:
-    """The text rules and the rewriting of one dataset's parameters.
+    """The text rules and the rewriting of one dataset's parameters; '' for the defaults, which a new dataset has.
 
     Raises:
         HearsightError: the parameters are not valid, or the dictionary is missing.
     """
 
     def __init__(self, root: Path, dataset: str) -> None:
-        graph = load_graph(root)
-        self._dataset = dataset
-        self._filter: filtering.Params = stage_settings(graph, "filter", dataset)
-        # Its defaults where the dataset does not take the stage.
-        self._rewriting: Any = stage_params(root / "params.yaml", graph.params, dataset, "hypernymize", hypernymize.Params)
+        self._dataset = dataset or NEW
+        self._filter = filtering.Params()
+        self._rewriting: Any = hypernymize.Params()
+        if dataset:
+            graph = load_graph(root)
+            self._filter = stage_settings(graph, "filter", dataset)
+            # Its defaults where the dataset does not take the stage.
+            self._rewriting = stage_params(root / "params.yaml", graph.params, dataset, "hypernymize", hypernymize.Params)
         self._lists = load_boilerplate(self._filter.language)
         self._knowledge = Knowledge(load_wordnet(root))
 
