@@ -58,7 +58,9 @@ def row(stage: str, **values: Any) -> dict[str, Any]:
     schema = OUTPUT_SCHEMAS[stage][1]
     unknown = set(values) - set(schema.names)
     assert not unknown, unknown
-    return {field.name: values.get(field.name, FILLERS.get(field.type, [])) for field in schema}
+    structs = {field.name: None for field in schema if pa.types.is_struct(field.type)}
+    fillers = {field.name: FILLERS.get(field.type, []) for field in schema} | structs
+    return {field.name: values.get(field.name, fillers[field.name]) for field in schema}
 
 
 def leave_warning(output: StageOutput) -> str:
