@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from components.language.logistic import probability
 from components.stages.extract_descriptions.forms import form_of
@@ -41,6 +42,7 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
     rows: list[dict[str, float]] = []
     begun, transcript, shown = False, 0, 0
     capitals = text.isupper()
+    whole = _Whole.of(forms)
     for at, (segment, form) in enumerate(zip(segments, forms, strict=True)):
         if transcript and segment.gap in ("line", "blank"):
             transcript = max(transcript, _LINE if segment.gap == "line" else _BLANK)
@@ -51,7 +53,7 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
             form.pop("foreign", None)
         row = _own(form, gap, paragraph=begun and (gap in ("line", "blank") or segment.spacer))
         row |= {f"gap {gap}": 1.0, "spacer": float(segment.spacer), f"transcript {transcript}": float(transcript > 0)}
-        row |= _around(forms, at, gap, shown)
+        row |= _around(forms, at, gap, shown, whole)
         row["capitals alone"] = float(bool(form.get("capitals")) and not capitals)
         row["dash again"] = float(gap == "dash" and at > 1 and segments[at - 1].gap == "dash")
         place = "paragraph" if gap in ("line", "blank") or segment.spacer else "sentence"
@@ -75,7 +77,23 @@ def _own(form: Mapping[str, float], gap: str, *, paragraph: bool) -> dict[str, f
     return row
 
 
-def _around(forms: list[dict[str, float]], at: int, gap: str, shown: int) -> dict[str, float]:
+class _Whole(NamedTuple):
+    """What holds of a whole caption; found once, so that the work is linear."""
+
+    nothing: bool
+    """Whether no segment shows an image."""
+    appeals: bool
+    """Whether a segment appeals."""
+    last_opening: int
+    """The last segment in which an image opens; -1 for none."""
+
+    @classmethod
+    def of(cls, forms: list[dict[str, float]]) -> _Whole:
+        opening = max((at for at, form in enumerate(forms) if form.get("an image opens")), default=-1)
+        return cls(not any(form.get("shows image") for form in forms), any(_appeals(form) for form in forms), opening)
+
+
+def _around(forms: list[dict[str, float]], at: int, gap: str, shown: int, whole: _Whole) -> dict[str, float]:
     """Return the features of what stands before and behind a segment; ``shown``: segments before it that show an image."""
     form, later = forms[at], forms[at + 1 : at + 1 + _NEAR]
     previous = forms[at - 1] if at else {}
@@ -83,18 +101,16 @@ def _around(forms: list[dict[str, float]], at: int, gap: str, shown: int) -> dic
     evidence = form.get("evidence", 0)
     brief = bool(form.get("short") or form.get("one word"))
     hangs = bool(form.get("ends in colon")) and (not following or _appeals(following))
-    opens_later = not shown and any(other.get("an image opens") for other in forms[at + 1 :])
-    told = any(_appeals(other) for other in forms)
-    nothing = not any(other.get("shows image") for other in forms)
+    opens_later = not shown and whole.last_opening > at
     row = {
         "before colon": bool(following.get("begins with colon")),
         "after colon": bool(previous.get("ends in colon")),
         "no evidence yet": not shown and not evidence,
         "little evidence yet": not shown and evidence == 1,
         "image opens later": opens_later and not form.get("an image opens"),
-        "nothing shows": nothing,
-        "nothing shows but appeals": nothing and told,
-        "nothing shows, no evidence": nothing and not evidence,
+        "nothing shows": whole.nothing,
+        "nothing shows but appeals": whole.nothing and whole.appeals,
+        "nothing shows, no evidence": whole.nothing and not evidence,
         "described before": shown > 0,
         "describes after": any(other.get("shows image") for other in later),
         "after unfinished": bool(previous) and not previous.get("finished"),
