@@ -105,7 +105,7 @@ TESTED = {
     r"pytest tests/stages/filter": "tests/stages/filter/test_rules.py",
     r"hearsight voices": "tests/speech/voices/test_commands.py::test_voices_are_listed_as_json_lines_to_a_program",
     r"hearsight try|hearsight try --dataset .*": "tests/tools/trial/test_try.py::test_each_line_gives_one_json_object_in_order",
-    r"hearsight try --pages .*": "tests/tools/trial/test_try_pages.py::test_each_image_gives_one_json_object_with_its_page",
+    r"hearsight try --pages( .*)?": "tests/tools/trial/test_try_pages.py::test_each_image_gives_one_json_object_with_its_page",
     r"hearsight try --posts": "tests/tools/trial/test_try_posts.py::test_each_line_gives_one_json_object_in_order",
     r"hearsight profile (list|add( .*)?)": (
         "tests/tools/profiles/test_add.py::test_a_profile_fits_the_project_and_leaves_every_other_line"
