@@ -39,17 +39,16 @@ from components.web.html.tag_syntax import BANG, LT, end_of_tag, find_byte, find
 
 @njit
 def end_of_raw_text(data, word, name_end, end, kind):  # type: ignore[no-untyped-def]
-    """Return the position of the end tag of a script, style, title ..., the text's end without one, -1 when it is unclear."""
+    """Return the position of the end tag of a script, style, title ..., the text's end without one; and whether that is sure."""
     size = name_end - word
     at = end_of_tag(data, name_end, end)
     if at < 0:
-        return end
+        return end, True
     close = find_tag(data, at, end, word, size, 1)
     stop = close if close >= 0 else end
     # 13.2.5.20: a script inside a comment inside a script hides the end tag.
-    if kind == SCRIPT and (close < 0 or has_comment(data, at, stop)) and find_tag(data, at, stop, word, size, 0) >= 0:
-        return -1
-    return stop
+    hidden = kind == SCRIPT and (close < 0 or has_comment(data, at, stop)) and find_tag(data, at, stop, word, size, 0) >= 0
+    return stop, not hidden
 
 
 @njit

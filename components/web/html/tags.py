@@ -114,10 +114,9 @@ def _find_tags(data, agent, rows, texts, buffer, state):  # type: ignore[no-unty
         elif kind in (HEADING, A, BUTTON, FIGURE, FIGCAPTION):
             position = open_element(data, word, name_end, end, kind, buffer, texts, state)
         elif kind in (SCRIPT, RAW, QUIET):
-            position = end_of_raw_text(data, word, name_end, end, kind)
-            if position < 0:
-                plain, position = False, end_of_tag(data, name_end, end)
-            elif kind == QUIET and (data[word] | 32) == 116:
+            position, sure = end_of_raw_text(data, word, name_end, end, kind)
+            plain = plain and sure
+            if kind == QUIET and (data[word] | 32) == 116:
                 add_title(data, name_end, end, position, buffer, texts, state)
         elif kind in (SVG, MATH, SELECT, TEMPLATE):
             position = end_of_region(data, name_end, end, kind)
