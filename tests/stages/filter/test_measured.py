@@ -159,4 +159,4 @@ def test_on_a_terminal_the_list_of_a_rule_begins_with_what_it_asks_for(
 
 def test_without_the_settings_of_the_run_those_of_params_yaml_are_used(graph: Graph) -> None:
     lineage_path(graph.output("filter", "english")).unlink()
-    assert rules(explained(graph, "kite"))["image_side"].threshold == "> 99 px"
+    assert rules(explained(graph, "kite"))["image_side"].threshold == "> 59 px"
