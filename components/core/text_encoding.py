@@ -1,12 +1,16 @@
-"""Text files: the encoding of one that a person or a spreadsheet saved, UTF-8 or UTF-16 with or without a mark; CSV to write."""
+"""Text files that people write: their encoding (UTF-8, or UTF-16 with or without a mark), JSON lines, and CSV."""
 
 from __future__ import annotations
 
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
+
+from components.core.errors import HearsightError
 
 HEAD_BYTES = 4096
 """Bytes of the beginning that decide."""
@@ -28,6 +32,36 @@ def find_encoding(head: bytes) -> str:
 def decode_text(data: bytes, errors: str = "strict") -> str:
     """Return a text without its byte-order marks (files that were joined have several); ``errors`` as in ``bytes.decode``."""
     return data.decode(find_encoding(data), errors).lstrip("\ufeff")
+
+
+def read_text(path: Path, hint: str) -> str:
+    """Return the text of a file.
+
+    Raises:
+        HearsightError: the file cannot be read, or is no text.
+    """
+    try:
+        return decode_text(path.read_bytes())
+    except (OSError, UnicodeDecodeError) as error:
+        raise HearsightError(f"cannot be read ({error})", where=path, hint=hint) from None
+
+
+def parse_json_lines(text: str, path: Path, hint: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of JSON lines with the number of their line, from 1; blank lines are left out.
+
+    Raises:
+        HearsightError: a line is no JSON object.
+    """
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise HearsightError(f"is no JSON ({error})", where=f"{path}, line {number}", hint=hint) from None
+        if not isinstance(value, dict):
+            raise HearsightError("is no JSON object", where=f"{path}, line {number}", hint=hint)
+        yield number, value
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str = ",") -> str:

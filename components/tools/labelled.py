@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
+from components.core.text_encoding import parse_json_lines, read_text
 from components.web.html.context import Context
 from components.web.html.page import fold
 
@@ -40,27 +40,10 @@ def read_labelled(path: Path) -> list[Labelled]:
     Raises:
         HearsightError: the file cannot be read, or a line has no text or no verdict.
     """
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise HearsightError(f"cannot be read ({error})", where=path, hint=HINT) from None
-    return [_labelled(row, f"{path}, line {line}") for line, row in _rows(content, path)]
-
-
-def _rows(content: str, path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    if not content.lstrip().startswith("{"):
-        yield from enumerate(csv.DictReader(io.StringIO(content)), 2)
-        return
-    for number, line in enumerate(content.splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise HearsightError(f"is no JSON ({error})", where=f"{path}, line {number}", hint=HINT) from None
-        if not isinstance(row, dict):
-            raise HearsightError("is no JSON object", where=f"{path}, line {number}", hint=HINT)
-        yield number, row
+    content = read_text(path, HINT)
+    as_json = content.lstrip().startswith("{")
+    rows = parse_json_lines(content, path, HINT) if as_json else enumerate(csv.DictReader(io.StringIO(content)), 2)
+    return [_labelled(row, f"{path}, line {line}") for line, row in rows]
 
 
 def _labelled(row: Mapping[str, Any], where: str) -> Labelled:

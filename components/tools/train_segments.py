@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from components.core.errors import HearsightError
+from components.core.files import publish_bytes
+from components.core.text_encoding import parse_json_lines, read_text
 from components.language.identification import language_probability
 from components.language.logistic import Features, choose_features, fit, to_matrix
 from components.stages.extract_descriptions.describing import BIAS, START, features
@@ -36,6 +38,7 @@ _FEW = 3
 _SKIPPED, _SHARE = 2, 0.6
 """Words of a description that a piece may lack, and the least share of a piece's words in it: links, mentions and labels go."""
 _DECIMALS = 2
+HINT = "docs/posts-to-descriptions.md says how to write the file"
 
 
 def train(files: Sequence[Path], out: Path, language: str = "pt", about: str = "") -> dict[str, Any]:
@@ -64,19 +67,16 @@ def train(files: Sequence[Path], out: Path, language: str = "pt", about: str = "
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     trained_on = {"about": about, "captions": len(cases), "with_description": described, "segments": len(rows), "sha256": digest}
     content = {"trained_on": trained_on, "weights": {name: weight for name, weight in weights.items() if weight or name == BIAS}}
-    out.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    publish_bytes(out, (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
     return trained_on
 
 
 def _read(file: Path) -> list[dict[str, Any]]:
-    cases = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line.strip()]
-    for number, case in enumerate(cases, 1):
-        if not (
-            isinstance(case, dict) and isinstance(case.get("caption"), str) and isinstance(case.get("description", 0), str | None)
-        ):
-            raise HearsightError(
-                "no `caption` with its `description`", where=f"{file.name}, case {number}", hint="docs/posts-to-descriptions.md"
-            )
+    cases = []
+    for number, case in parse_json_lines(read_text(file, HINT), file, HINT):
+        if not (isinstance(case.get("caption"), str) and isinstance(case.get("description", 0), str | None)):
+            raise HearsightError("no `caption` with its `description`", where=f"{file}, line {number}", hint=HINT)
+        cases.append(case)
     return cases
 
 

@@ -41,12 +41,15 @@ def test_a_piece_is_positive_if_most_of_its_words_are_next_in_the_description() 
     assert label(pieces, "Um barco azul. Ao fundo, o calmo.") == [True, False, True, False]
 
 
-@pytest.mark.parametrize("line", ['{"caption": 1}', '["a"]', '{"caption": "#PraCegoVer a", "description": 2}'])
+@pytest.mark.parametrize("line", ['{"caption": 1}', '["a"]', '{"caption": "#PraCegoVer a", "description": 2}', "{broken"])
 def test_a_line_without_caption_and_description_is_refused(tmp_path: Path, line: str) -> None:
     file = tmp_path / "cases.jsonl"
     file.write_text(line, encoding="utf-8")
-    with pytest.raises(HearsightError):
+    with pytest.raises(HearsightError, match="line 1"):
         train([file], tmp_path / "out")
+    with pytest.raises(HearsightError, match="cannot be read"):
+        train([tmp_path / "missing.jsonl"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_fitted_weights_make_the_labelled_runs_the_best() -> None:
