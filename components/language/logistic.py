@@ -51,14 +51,19 @@ def fit(
     ridge = np.full(len(weights), penalty)
     ridge[-1] = _SMALL
     for _ in range(STEPS):
-        probability = 1 / (1 + np.exp(-np.clip(matrix @ weights, -30, 30)))
-        gradient = matrix.T @ (importance * (positive - probability)) - ridge * weights
-        curvature = importance * probability * (1 - probability)
+        likely = probabilities(matrix @ weights)
+        gradient = matrix.T @ (importance * (positive - likely)) - ridge * weights
+        curvature = importance * likely * (1 - likely)
         step = np.linalg.solve((matrix * curvature[:, None]).T @ matrix + np.diag(ridge), gradient)
         weights = weights + step
         if np.abs(step).max() < _SMALL:
             break
     return weights
+
+
+def probabilities(scores: np.ndarray) -> np.ndarray:
+    """Return the probability of each score, as :func:`probability` does."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(scores, -30, 30))))
 
 
 def probability(score: float) -> float:

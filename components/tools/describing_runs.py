@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from components.language.logistic import probabilities
+
 _ROUNDS = 60
 """Steps of the optimiser, at most."""
 ALONE = 0.5
@@ -88,5 +90,5 @@ def _surprise(odds: np.ndarray, wanted: np.ndarray, runs: np.ndarray, start: flo
     expected = np.diagonal(covered, axis1=1, axis2=2)
     labelled = np.where(runs[:, 0] < 0, 0.0, scores[np.arange(len(odds)), runs[:, 0], runs[:, 1]])
     alone = (np.logaddexp(0, odds) - wanted * odds).sum(axis=1)
-    likely = 1 / (1 + np.exp(-np.clip(odds, -30, 30)))
+    likely = probabilities(odds)
     return highest + np.log(whole) - labelled + ALONE * alone, expected - wanted + ALONE * (likely - wanted)

@@ -1,7 +1,7 @@
 """Fit the score of description, cross-validate it by site, and write its weights (``hearsight train-description``).
 
-Folds hold whole sites, so each labelled text is judged by weights that saw no text of its site. A labelled text is learnt from
-twice, with its page and without, so that the score works without a page, too. Equal inputs and date give equal bytes.
+All texts of a site are in one fold, so the weights that judge a text were fitted without its site. A labelled text is an example
+twice, with its page and without it, so that the score also works without a page. Equal inputs and date give equal bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from components.core.files import publish_bytes
 from components.core.seeded_rng import seeded_rng
 from components.execution.engine import limit_threads
 from components.language.description_features import form_features
-from components.language.logistic import choose_features, fit, to_matrix
+from components.language.logistic import choose_features, fit, probabilities, to_matrix
 from components.language.parser import EnglishParser
 from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
@@ -37,7 +37,7 @@ PENALTY = 20.0
 LABELLED = 2.0
 """Importance of a labelled text."""
 PAGELESS = 0.3
-"""The same of one that has a page, when it is learnt from without it."""
+"""Importance of a labelled text without its page, where it has one."""
 OTHERS = 300.0
 """Sum of the importance of all other texts of one verdict."""
 MOST_LOST = 0.025
@@ -51,7 +51,7 @@ THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 
 
 class Training:
-    """Examples as a matrix, and what is learnt from them."""
+    """Examples as a matrix, and the weights fitted to them."""
 
     def __init__(self, examples: Sequence[Example]) -> None:
         self.examples = [vary(example) for example in examples]
@@ -85,7 +85,7 @@ class Training:
         return weights[rows]
 
     def fit(self, rows: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """Return the weights learnt from the rows of a mask, the intercept last."""
+        """Return the weights fitted to the rows of a mask, the intercept last."""
         return fit(self.matrix[rows], self.positive[rows], self.importance(rows), PENALTY, start)
 
     def held_out(self, start: np.ndarray) -> np.ndarray:
@@ -95,7 +95,7 @@ class Training:
             inside = self.fold == fold
             if inside.any():
                 weights = self.fit(~inside, start)
-                found[inside] = 1 / (1 + np.exp(-self.matrix[inside] @ weights))
+                found[inside] = probabilities(self.matrix[inside] @ weights)
         return found
 
 
@@ -145,7 +145,7 @@ def favour_pageless(
     moved, page = weights.copy(), training.names.index("page")
     moved[-1] += shift
     moved[page] -= shift
-    return moved, np.where(training.matrix[:, page] > 0, held_out, 1 / (1 + np.exp(-logits - shift)))
+    return moved, np.where(training.matrix[:, page] > 0, held_out, probabilities(logits + shift))
 
 
 def count_examples(examples: Sequence[Example]) -> dict[str, int]:
