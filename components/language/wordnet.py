@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from components.core.addresses import installed_file
@@ -42,8 +42,8 @@ class Synset:
     lemmas: tuple[str, ...]
     hypernyms: tuple[int, ...]
     instance_of: tuple[int, ...]
-    file: int
-    """Number of the lexicographer file that it is from: 5 is ``noun.animal``, 15 ``noun.location`` (lexnames(5WN))."""
+    category: str
+    """Name of its lexicographer file: "noun.animal"."""
 
 
 class WordNet:
@@ -55,10 +55,17 @@ class WordNet:
             self._lines = {line[:8]: line for line in _lines(folder / "data.noun")}
             self._index = dict(line.split(" ", 1) for line in _lines(folder / "index.noun"))
             self._verbs = dict(line.split(" ", 1) for line in _lines(folder / "index.verb"))
-            self._verb_categories = {line[:8]: CATEGORIES[int(line[9:11])] for line in _lines(folder / "data.verb")}
             self._irregular = dict(line.split()[:2] for line in _lines(folder / "noun.exc"))
         except (OSError, UnicodeDecodeError, ValueError) as error:
             raise unreadable(error, folder) from None
+
+    @cached_property
+    def _verb_categories(self) -> dict[str, str]:
+        """Number of a verb's meaning → its category; read when first needed, since only the score of description does."""
+        try:
+            return {line[:8]: CATEGORIES[int(line[9:11])] for line in _lines(self.folder / "data.verb")}
+        except (OSError, UnicodeDecodeError, ValueError, IndexError) as error:
+            raise unreadable(error, self.folder) from None
 
     @lru_cache(maxsize=16384)  # noqa: B019 - one dictionary lives as long as the process
     def synset(self, number: int) -> Synset | None:
@@ -76,7 +83,7 @@ class WordNet:
             lemmas,
             tuple(int(target) for symbol, target, pos, _ in pointers if symbol == "@" and pos == "n"),
             tuple(int(target) for symbol, target, pos, _ in pointers if symbol == "@i" and pos == "n"),
-            int(parts[1]),
+            CATEGORIES[int(parts[1])],
         )
 
     def senses(self, noun: str) -> list[Synset]:
@@ -110,9 +117,8 @@ class WordNet:
         first = next(iter(self.senses(noun)), None)
         if first is None or first.instance_of:
             return ""
-        category = CATEGORIES[int(self._lines[f"{first.number:08d}"][9:11])]
         named = f"noun.{first.lemmas[0]}"
-        return named if category == "noun.Tops" and named in CATEGORIES else category
+        return named if first.category == "noun.Tops" and named in CATEGORIES else first.category
 
     @lru_cache(maxsize=16384)  # noqa: B019
     def verb_category(self, verb: str) -> str:

@@ -39,10 +39,13 @@ SOCIAL = frozenset({7950920})
 """WordNet 3.0's synset "social group": an audience or a team may be outside the image, so it is never evidence against."""
 GROUPS = SOCIAL | {7942152}
 """Also "people": a crowd or a team consists of persons."""
-NOT_SEEN = frozenset({7, 9, 12, 16, 21, 23, 24, 25, 28})
-"""WordNet's files of attributes, cognition, feelings, motives, possessions, quantities, relations, shapes and times."""
-TOPS, LOCATION = 3, 15
-"""Files of the most general nouns, of which physical ones are seen ("person"), and of locations, of which areas are ("park")."""
+NOT_SEEN = frozenset(
+    f"noun.{name}"
+    for name in ("attribute", "cognition", "feeling", "motive", "possession", "quantity", "relation", "shape", "time")
+)
+"""WordNet's categories of nouns that name nothing to be seen."""
+TOPS, LOCATION = "noun.Tops", "noun.location"
+"""The most general nouns, of which physical ones are seen ("person"), and locations, of which areas are ("park")."""
 PHYSICAL, PLACE, AREA = frozenset({1930}), frozenset({27167}), frozenset({8574314})
 """Synsets "physical entity", "location" and "geographical area"."""
 
@@ -103,11 +106,11 @@ def is_seen(noun: str, wordnet: WordNet) -> bool:
 
 
 def _is_seen(sense: Synset, wordnet: WordNet) -> bool:
-    if sense.file == LOCATION:
+    if sense.category == LOCATION:
         return wordnet.is_a(sense, AREA)
-    if sense.file == TOPS:
+    if sense.category == TOPS:
         return wordnet.is_a(sense, PHYSICAL) and not wordnet.is_a(sense, PLACE)
-    return sense.file not in NOT_SEEN
+    return sense.category not in NOT_SEEN
 
 
 def _means(noun: str, kinds: frozenset[int], wordnet: WordNet) -> bool:
