@@ -30,6 +30,7 @@ from components.stages.crawl.sources.source_pages import (
 )
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
+from components.web.html.context import to_row
 from components.web.html.page import Candidate
 from components.web.image_precheck import WHOLE, check_size
 from components.web.images.head import FORMATS
@@ -188,7 +189,7 @@ class _Shards:
                 "image_url": candidate.image_url,
                 "alt": candidate.alt,
                 "figcaption": candidate.figcaption,
-                "context": vars(context) if context else None,
+                "context": to_row(context),
                 "position": candidate.position,
                 "host": host_of(page.url or candidate.image_url or ""),
                 "language": page.language,

@@ -14,7 +14,7 @@ from components.language.words import words_of
 from components.stages.filter import Params, context_rules, image_rules, parse_rules, text_rules
 from components.stages.filter.boilerplate import Boilerplate, crop, load_boilerplate
 from components.stages.filter.rules import Finding, Rule, Subject, first_failure
-from components.web.html.context import Context
+from components.web.html.context import from_row
 
 AnnotateGroup = Callable[[str, Mapping[str, Subject]], None]
 """Sets the annotations of each subject that a group of rules needs."""
@@ -34,6 +34,8 @@ RULE_GROUPS = {rule.name: group for group, rules in GROUPS.items() for rule in r
 """Name of a rule → its group."""
 TEXT_GROUPS = ("text", "tone", "parse")
 """Groups that need neither the image nor its page."""
+PAGE_GROUPS = ("context", *TEXT_GROUPS)
+"""Groups that need no image."""
 
 
 def make_subject(alt: str, boilerplate: Boilerplate, max_characters: int) -> Subject:
@@ -88,7 +90,7 @@ def make_subjects(rows: Mapping[str, Mapping[str, Any]], params: Params) -> dict
         key: replace(
             make_subject(row["alt"], boilerplate, params.max_characters),
             **{name: row[name] for name in image},
-            context=Context(**row["context"]) if row["context"] else None,
+            context=from_row(row["context"]),
         )
         for key, row in rows.items()
     }

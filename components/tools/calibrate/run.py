@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,12 +31,12 @@ from components.execution.stage import ShardOut, Stage, Task
 from components.providers.registry import make_providers, plan_for
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import evaluate_all, make_subject
+from components.stages.filter.cascade import PAGE_GROUPS, evaluate_all, make_subject
 from components.tools.calibrate.sweep import SWEPT, Sweep, Swept, choose_rules, write_tables
-from components.tools.calibrate.verdicts import MEASURED_GROUPS, compare_rules, write_verdicts
+from components.tools.calibrate.verdicts import compare_rules, write_verdicts
 from components.tools.labelled import read_labelled
 from components.tracking import recorder
-from components.web.html.context import Context
+from components.web.html.context import Context, from_row, to_row
 from components.web.html.page import fold
 
 LINES = 2000
@@ -56,14 +55,13 @@ def measured_schema() -> pa.Schema:
 def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     """Measure a shard's candidates; parses and tones come from the result caches where possible."""
     lists = load_boilerplate(task.params.language)
-    columns = [name for name in ("key", "alt", "language", "context") if name in table.column_names]
-    rows = {row["key"]: row for row in table.select(columns).to_pylist()}
+    rows = {row["key"]: row for row in table.select(["key", "alt", "language", "context"]).to_pylist()}
     subjects = {key: make_subject(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
     for key, row in rows.items():
         subjects[key].language = row["language"]
-        subjects[key].context = Context(**row["context"]) if row.get("context") else None
+        subjects[key].context = from_row(row["context"])
     findings_by_key = evaluate_all(
-        subjects, SubjectAnnotator(rows, task, make_providers(task.shared, task.work)), task.params, MEASURED_GROUPS
+        subjects, SubjectAnnotator(rows, task, make_providers(task.shared, task.work)), task.params, PAGE_GROUPS
     )
     measured = [
         {
@@ -109,8 +107,7 @@ def text_shards(texts: Iterable[tuple[str, Context | None]], folder: Path) -> li
     shutil.rmtree(folder, ignore_errors=True)
     schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string()), ("context", CONTEXT)])
     lines = (
-        {"key": str(at), "alt": text, "language": "", "context": asdict(context) if context else None}
-        for at, (text, context) in enumerate(texts)
+        {"key": str(at), "alt": text, "language": "", "context": to_row(context)} for at, (text, context) in enumerate(texts)
     )
     shards: list[ShardRef] = []
     while rows := list(islice(lines, LINES)):

@@ -13,15 +13,13 @@ import numpy as np
 
 from components.core.files import publish_bytes
 from components.core.text_encoding import csv_text
-from components.stages.filter.cascade import GROUPS, RULES, TEXT_GROUPS
+from components.stages.filter.cascade import GROUPS, PAGE_GROUPS, RULES
 from components.tools.calibrate.sweep import SWEPT, Swept
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MEASURED_GROUPS = ("context", *TEXT_GROUPS)
-"""Groups of rules that need no image."""
-MEASURED = tuple(rule.name for group in MEASURED_GROUPS for rule in GROUPS.get(group, ()))
+MEASURED = tuple(rule.name for group in PAGE_GROUPS for rule in GROUPS[group])
 COLUMNS = ("rule", "setting", "value", "present", "kept", "precision", "recall", "all_kept", "all_precision", "all_recall")
 
 

@@ -15,7 +15,7 @@ import orjson
 
 from components.web.archives.encodings import BadRecord
 from components.web.consent_policy import Statement, parse_header_statements, parse_meta_statements
-from components.web.html.context import LIMIT, MIN_SHARE, Context, Repeated, index_headings, index_links, make_context, normalise
+from components.web.html.context import LIMIT, MIN_SHARE, Context, Repeated, index_headings, index_links, normalise
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page, fold, make_candidate
 from components.web.html.resolve import Resolver
@@ -80,7 +80,12 @@ def _attach_context(candidates: list[Candidate], links: list[dict[str, Any]], ti
         if heading is None and link is None:
             contexts[words] = _count_alone(number)
         else:
-            contexts[words] = make_context(heading, fold(link) if link else None, site_count=number)
+            contexts[words] = Context(
+                heading=heading.text if heading else None,
+                heading_kind=heading.kind if heading else None,
+                link_text=fold(link) if link else None,
+                site_count=number,
+            )
     for candidate in candidates:
         if candidate.alt:
             candidate.context = contexts[normal[candidate.alt]]

@@ -8,10 +8,10 @@ count. Both page readers, from the tree and from the tags, use these functions.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 MIN_SHARE = 0.5
 """Share of the words of the longer of two texts that the shorter one must have, for one to repeat the other."""
@@ -35,9 +35,12 @@ _SITE = re.compile(r"\s+[-–—·•»«›‹:/]+\s+|\s*[|｜]+\s*")
 """Separates a page's title from the name of its site."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Context:
-    """What the page around an image says of its alt-text and of the image's use."""
+    """What the page around an image says of its alt-text and of the image's use.
+
+    Not frozen: making a frozen object takes three times as long.
+    """
 
     heading: str | None = None
     """The title or heading that the alt-text repeats, without the name of the site."""
@@ -70,33 +73,14 @@ class Repeated(NamedTuple):
     """title, og:title, h1 to h6"""
 
 
-def make_context(
-    heading: Repeated | None,
-    link_text: str | None,
-    *,
-    link_url: str | None = None,
-    control: bool = False,
-    role: str | None = None,
-    layout: tuple[int | None, int | None] = (None, None),
-    figcaption_agrees: bool | None = None,
-    site_count: int = 1,
-) -> Context:
-    """Return a ``Context``; the constructor of the frozen class takes three times as long."""
-    made = object.__new__(Context)
-    fields = {
-        "heading": heading.text if heading else None,
-        "heading_kind": heading.kind if heading else None,
-        "link_text": link_text,
-        "link_url": link_url,
-        "control": control,
-        "role": role,
-        "layout_width": layout[0],
-        "layout_height": layout[1],
-        "figcaption_agrees": figcaption_agrees,
-        "site_count": site_count,
-    }
-    object.__setattr__(made, "__dict__", fields)
-    return made
+def to_row(context: Context | None) -> dict[str, Any] | None:
+    """Return a context as the value of a record's ``context``."""
+    return vars(context) if context else None
+
+
+def from_row(row: Mapping[str, Any] | None) -> Context | None:
+    """Return the context in a record's ``context``."""
+    return Context(**row) if row else None
 
 
 @lru_cache(maxsize=1 << 14)

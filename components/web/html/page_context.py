@@ -17,7 +17,6 @@ from components.web.html.context import (
     agrees,
     index_headings,
     index_links,
-    make_context,
     normalise,
 )
 from components.web.html.scan import ImageTag, Scan
@@ -54,13 +53,15 @@ def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int,
     role = (attributes["role"] or "").strip().lower()[:LIMIT] or None if "role" in attributes else None
     target = resolve(tag.href) if tag.href is not None else None
     runs_script = target is None and (tag.href or "").lstrip().lower().startswith("javascript:")
-    return make_context(
-        heading,
-        link,
+    return Context(
+        heading=heading.text if heading else None,
+        heading_kind=heading.kind if heading else None,
+        link_text=link,
         link_url=target,
         control=tag.acts or role == "button" or runs_script,
         role=role,
-        layout=(tag.width, tag.height),
+        layout_width=tag.width,
+        layout_height=tag.height,
         figcaption_agrees=agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
         site_count=count,
     )

@@ -22,7 +22,7 @@ from components.core.record_fields import CONTEXT
 from components.core.records import LEDGER
 from components.web.answers import Answers
 from components.web.fetch import Fetcher
-from components.web.html.context import Context
+from components.web.html.context import Context, from_row, to_row
 from components.web.html.page import Candidate
 from components.web.redaction import redact, redact_row
 from components.web.takedown_list import Takedown, takedown_row
@@ -190,12 +190,11 @@ def write_pages(path: Path, pages: Iterable[SourcePage]) -> None:
 
 
 def _to_row(candidate: Candidate) -> dict[str, Any]:
-    return vars(candidate) | {"context": vars(candidate.context) if candidate.context else None}
+    return vars(candidate) | {"context": to_row(candidate.context)}
 
 
 def _from_row(image: dict[str, Any]) -> Candidate:
-    context = image.pop("context")
-    return Candidate(**image, context=Context(**context) if context else None)
+    return Candidate(**image | {"context": from_row(image["context"])})
 
 
 def read_pages(path: Path) -> Iterator[SourcePage]:
