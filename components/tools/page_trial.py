@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.stages.filter.cascade import TEXT_GROUPS
+from components.stages.filter.cascade import PAGE_GROUPS
 from components.tools.trial import Trial
 from components.web.archives import summarize
 from components.web.archives.any_input import read_input
 from components.web.archives.reading import ArchivePage
-from components.web.html.context import normalise
-from components.web.html.page import Candidate
-from components.web.urls import host_of
 
-GROUPS = ("context", *TEXT_GROUPS)
-"""The groups of rules that need no image."""
 TEXT = "caption, or dropped alt-text"
 """Main column of the table."""
 
 
-def read_pages(paths: Iterable[str], problems: list[str]) -> list[ArchivePage]:
-    """Return the pages of HTML files and archives; what could not be read is added to ``problems``, a line each."""
-    pages: list[ArchivePage] = []
+def read_pages(paths: Iterable[str], problems: list[str]) -> Iterator[ArchivePage]:
+    """Yield the pages of HTML files and archives; what could not be read is added to ``problems``, a line each."""
     for path in paths:
         skipped, found = Counter[str](), 0
         try:
@@ -34,37 +28,26 @@ def read_pages(paths: Iterable[str], problems: list[str]) -> list[ArchivePage]:
                     problems.append(f"{path}: {page.failure} at byte {page.offset}: {page.detail or page.url}")
                 else:
                     found += 1
-                    pages.append(page)
+                    yield page
             if not found:
                 problems.append(f"{path}: {summarize(found, skipped)}")
         except HearsightError as error:
             problems.append(str(error))
-    return pages
 
 
-def judge_pages(trial: Trial, pages: Sequence[ArchivePage]) -> Iterator[tuple[ArchivePage, list[dict[str, Any]]]]:
+def judge_pages(trial: Trial, pages: Iterable[ArchivePage]) -> Iterator[tuple[ArchivePage, list[dict[str, Any]]]]:
     """Yield each page that has an image with an alt-text, with a result for each of them in the order of the page.
 
-    A result is that of :meth:`Trial.of` with ``page``, ``image`` and ``position``. How often a text occurs is counted over the
-    given pages of a host.
+    A result is that of :meth:`Trial.of` with ``page``, ``image`` and ``position``.
     """
-    counts = Counter((host_of(page.url), normalise(each.alt)) for page in pages for each in page.candidates if each.alt)
     for page in pages:
         candidates = [candidate for candidate in page.candidates if candidate.alt]
-        subjects = [
-            replace(trial.subject(each.alt), language=page.language, context=_counted(each, host_of(page.url), counts))
-            for each in candidates
-        ]
+        subjects = [replace(trial.subject(each.alt), language=page.language, context=each.context) for each in candidates]
         if subjects:
             origins = [
                 {"page": page.url, "image": each.image_url, "position": each.position, "alt": each.alt} for each in candidates
             ]
-            yield page, [origin | result for origin, result in zip(origins, trial.judge(subjects, GROUPS), strict=True)]
-
-
-def _counted(candidate: Candidate, host: str, counts: Mapping[tuple[str, str], int]) -> Any:
-    context = candidate.context
-    return replace(context, site_count=counts[host, normalise(candidate.alt)]) if context else None
+            yield page, [origin | result for origin, result in zip(origins, trial.judge(subjects, PAGE_GROUPS), strict=True)]
 
 
 def table_row(result: Mapping[str, Any]) -> dict[str, str]:
