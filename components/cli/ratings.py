@@ -115,7 +115,9 @@ def judge_(
 def _numbers(text: str) -> list[int]:
     words = [] if text.strip() == "none" else text.replace(",", " ").split()
     if unknown := [word for word in words if not word.isdecimal()]:
-        raise HearsightError(f"'{unknown[0]}' is no number of a caption", where="--wrong", hint="give numbers, or none")
+        raise HearsightError(
+            f"'{unknown[0]}' is no number", where="--wrong", hint="give the numbers of captions, as on the page, or none"
+        )
     return [int(word) for word in words]
 
 

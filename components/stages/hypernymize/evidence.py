@@ -98,7 +98,7 @@ def _contradicted(sentence: Sentence, entity: Entity, known: HypernymAnswer, kno
 
 
 def _is_no_person(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
-    """Return whether a name has an article, a code or a locating preposition, or stands beside a noun for a thing or animal."""
+    """Return whether the words in or beside a name speak against a person: an article, a code, a thing, an animal."""
     words, last = [word.text for word in sentence.words[entity.start : entity.end]], sentence.words[entity.end - 1]
     outside = sentence.words[entity.start - 1] if entity.start else None
     article = outside.text if outside is not None and outside.pos == "DET" else words[0]
@@ -157,10 +157,15 @@ def _are_listed(words: list[str], knowledge: Knowledge) -> bool:
     given = [word for word in words[:-1] or words if is_given_name(word)]
     if len(words) == 1 or not plain:
         return not plain and (bool(given) or (len(words) > 1 and is_surname(last)))
-    eaten = any(knowledge.wordnet.is_a(sense, EATEN) for sense in knowledge.wordnet.senses(last)[:1])
+    eaten = _is_eaten(last, knowledge)
     if all(is_common_word(word.lower(), knowledge.wordnet) for word in given):
         return bool(given) and is_surname(last) and not eaten
     return is_surname(last) or (zipf(last) < RARE and not (eaten or knowledge.is_object(last) or knowledge.is_place(last)))
+
+
+def _is_eaten(noun: str, knowledge: Knowledge) -> bool:
+    """Return whether the first meaning of a noun is food."""
+    return any(knowledge.wordnet.is_a(sense, EATEN) for sense in knowledge.wordnet.senses(noun)[:1])
 
 
 def _has_role(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
@@ -201,7 +206,7 @@ def _is_dish(sentence: Sentence, entity: Entity, words: list[Word], knowledge: K
     """Return whether a name is that of food by its last word, after another word in a title's capitals: "Raw Quinoa"."""
     noun, first = words[-1].text.lower(), words[0].text
     before = sentence.words[entity.start - 1] if len(words) < 2 and entity.start else words[0]
-    eaten = any(knowledge.wordnet.is_a(sense, EATEN) for sense in knowledge.wordnet.senses(noun)[:1])
+    eaten = _is_eaten(noun, knowledge)
     if not eaten or before is words[-1] or not before.text.istitle() or brand_kind(words[-1].text):
         return False
     plain = is_common_word(first.lower(), knowledge.wordnet)  # "Olive Bread", but not "Anne Rice"
