@@ -38,7 +38,7 @@ CONTEXT = pa.struct(
         field("layout_width", I32, "px, if the page states it", nullable=True),
         field("layout_height", I32, "px, if the page states it", nullable=True),
         field("figcaption_agrees", pa.bool_(), "whether the figcaption has the alt-text's words", nullable=True),
-        field("site_count", I32, "images of the page with this alt-text", nullable=True),
+        field("site_count", I32, "images of the site, in this crawl, with this alt-text", nullable=True),
     ]
 )
 """All fields may be null, since Arrow refuses a null struct with fields that may not."""

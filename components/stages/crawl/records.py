@@ -18,8 +18,10 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
+from components.stages.crawl.site_counts import SiteCounts
 from components.stages.crawl.sources.source_pages import (
     MAX_SHOWN_TEXT,
+    Source,
     SourcePage,
     candidate_key,
     chunk_pages,
@@ -126,11 +128,13 @@ WriteShard = Callable[[str, pa.Table, pa.Table, Mapping[str, bytes]], None]
 def write_records(
     stage: Stage,
     answers: Answers,
-    pages: Iterable[SourcePage],
+    source: Source,
     resolve: Callable[[list[Verdict]], list[Verdict]] | None = None,
     write: WriteShard | None = None,
 ) -> None:
     """Write shards of ``shard_size`` kept records from checked, fetched and decoded images, in the order of the pages.
+
+    Pages of sites are read twice, first for the counts of their texts.
 
     Args:
         resolve: adjusts the verdicts of a snapshot that has a base; receives all verdicts in one call.
@@ -138,7 +142,9 @@ def write_records(
     """
     params = stage.params
     judge = Judge(params, answers.taken)
-    shards = _Shards(write or stage.write_shard, params, answers)
+    counts = SiteCounts(source.pages(answers, None) if source.of_sites else ())
+    shards = _Shards(write or stage.write_shard, params, answers, counts)
+    pages = source.pages(answers, None)
     for chunk in [list(pages)] if resolve else chunk_pages(pages):
         verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
@@ -157,8 +163,9 @@ def write_records(
 class _Shards:
     """The shard being filled and the images already written."""
 
-    def __init__(self, write: WriteShard, params: Any, answers: Answers) -> None:
+    def __init__(self, write: WriteShard, params: Any, answers: Answers, counts: SiteCounts) -> None:
         self._write, self._params, self._store, self._taken = write, params, answers.store, answers.taken
+        self._counts = counts
         self.rows: list[dict[str, str]] = []
         self._records: list[dict[str, Any]] = []
         self._media: dict[str, str] = {}  # image sha256 → "<shard>/<member>"
@@ -181,7 +188,7 @@ class _Shards:
         if result.sha256 not in self._media:
             self._media[result.sha256] = f"{self._number:05d}/{member}"
             self._new_media[member] = outcome.final
-        context = redact_context(candidate.context, self._taken)
+        context = redact_context(self._counts.context(page, candidate), self._taken)
         self._records.append(
             {
                 "key": verdict.key,

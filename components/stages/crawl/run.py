@@ -49,5 +49,5 @@ def run(stage: Stage) -> None:
             if store.bases:
                 append_records(stage, params, answers, source)
             else:
-                write_records(stage, answers, source.pages(answers, None))
+                write_records(stage, answers, source)
         stage.note_parent("snapshot", source.digest(snapshot))

@@ -24,7 +24,10 @@ from components.stages.crawl.records import MediaBodies, Verdict
 from components.web.snapshot_chain import Base, fold_chain
 
 STEP = "crawl.plan"
-_SCHEMA = pa.schema([(name, pa.string()) for name in ("kind", "key", "sign", "page", "detail")] + [("shard", pa.int32())])
+_SCHEMA = pa.schema(
+    [(name, pa.string()) for name in ("kind", "key", "sign", "page", "detail")]
+    + [("shard", pa.int32()), ("site_count", pa.int32())]
+)
 
 
 class DraftShard(NamedTuple):
@@ -54,9 +57,11 @@ class RowLocation(NamedTuple):
 
     shard: int
     signature: str
-    """Digest of a kept record's content; ``page`` for a kept page; '' for a dropped row."""
+    """Digest of a kept record's content without the count of its site; ``page`` for a kept page; '' for a dropped row."""
     page: str = ""
     detail: str = ""
+    site_count: int | None = None
+    """Count of the site in a kept record's context: it stays, since each new page of a site changes it for many records."""
 
 
 @dataclass
@@ -79,6 +84,7 @@ class ShardPlan:
                 "page": location.page,
                 "detail": location.detail,
                 "shard": location.shard,
+                "site_count": location.site_count,
             }
             for (kind, key), location in sorted(self.locations.items())
         ]
@@ -98,7 +104,8 @@ class ShardPlan:
             elif row["kind"] == "shards":
                 plan.shards = row["shard"]
             else:
-                plan.locations[row["kind"], row["key"]] = RowLocation(row["shard"], row["sign"], row["page"], row["detail"])
+                names = ("shard", "sign", "page", "detail", "site_count")
+                plan.locations[row["kind"], row["key"]] = RowLocation(*(row[name] for name in names))
         return plan
 
 
@@ -131,7 +138,11 @@ def plan_shards(
         shard_number = location.shard if location is not None and stays else open_shard
         shards[shard_number].rows.append(row)
         page = record["page_url"] if record else ""
-        plan.locations[name] = RowLocation(shard_number, signature, page, row["detail"] if signature else "")
+        context = record["context"] if record else None
+        if context and stays and location is not None:
+            context["site_count"] = location.site_count
+        count = context["site_count"] if context else None
+        plan.locations[name] = RowLocation(shard_number, signature, page, row["detail"] if signature else "", count)
         if record is not None:
             shards[shard_number].records.append(record)
             # Rows after the last record of a full shard start the next one, as in a snapshot without a base.
@@ -155,7 +166,10 @@ def _rows(drafts: Sequence[DraftShard]) -> Iterator[tuple[int, dict[str, str], d
 
 def _signature(row: Mapping[str, str], record: Mapping[str, Any] | None) -> str:
     if record is not None:
-        return digest_value({name: value for name, value in record.items() if name != "media"})[:32]
+        content = {name: value for name, value in record.items() if name != "media"}
+        if content["context"]:
+            content["context"] = content["context"] | {"site_count": None}
+        return digest_value(content)[:32]
     return row["kind"] if row["verdict"] == KEPT else ""
 
 

@@ -158,8 +158,9 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         drafts = Drafts()
         base_answers = make_answers(params, base_store, answers.taken)
         base_source = create_source(stage, params, main_project(stage.project), base_store.folder, answers.taken)
-        pages = base_source.pages(base_answers, None)
-        write_records(uncounted(stage), base_answers, pages, lambda verdicts: keep_base_pairs(verdicts, below), drafts.write)
+        write_records(
+            uncounted(stage), base_answers, base_source, lambda verdicts: keep_base_pairs(verdicts, below), drafts.write
+        )
         return drafts
 
     with ExitStack() as open_bases:
@@ -170,8 +171,8 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         if params.source.holds_times:  # records hold times, which the snapshot digests do not cover
             key["begun"] = identify_bases(store.folder.parent, store.bases)
         plan = build_base_plan(stage, store.bases, key, read)
-        drafts, pages = Drafts(), source.pages(answers, None)
-        write_records(stage, answers, pages, lambda verdicts: keep_base_pairs(verdicts, plan), drafts.write)
+        drafts = Drafts()
+        write_records(stage, answers, source, lambda verdicts: keep_base_pairs(verdicts, plan), drafts.write)
         write_planned_shards(stage, drafts, plan, store.bases[-1].snapshot)
 
 

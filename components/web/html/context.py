@@ -62,7 +62,7 @@ class Context:
     figcaption_agrees: bool | None = None
     """Whether the figcaption has the alt-text's words; None without a figcaption."""
     site_count: int = 1
-    """How many images of the page have this alt-text."""
+    """How many images of the page have this alt-text; in the records of a crawl, of all its pages of the site."""
 
 
 class Repeated(NamedTuple):

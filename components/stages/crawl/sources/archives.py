@@ -33,6 +33,8 @@ BUDGET_SETTINGS = ("record_bytes", "page_seconds", "page_memory", "page_images")
 class ArchivesSource(FileSource):
     """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
+    of_sites = True
+
     def read(self, jobs: list[Job]) -> list[Path]:
         budget = {name: getattr(self.params.budget, name) for name in BUDGET_SETTINGS}
         return self.run_jobs(read_archive_job, jobs, budget=budget, agent=self.params.user_agent)

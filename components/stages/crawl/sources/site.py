@@ -49,6 +49,8 @@ Ensure = Callable[[Collection[str], int], None]
 class SiteSource(Source):
     """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
+    of_sites = True
+
     def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
         self._source = params.source
 

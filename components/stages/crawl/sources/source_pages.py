@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -109,6 +109,9 @@ class SourcePage:
 
 class Source(ABC):
     """One way to find pages with images."""
+
+    of_sites: ClassVar[bool] = False
+    """Whether its images are on pages of sites, over which alt-texts are counted."""
 
     @abstractmethod
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
