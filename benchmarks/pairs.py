@@ -14,12 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.harness import PACKAGES, PEERS, ROOT, WORK, beside, column, environment, in_turns, measured, ours, show
+from benchmarks.harness import PACKAGES, PEERS, WORK, beside, column, environment, in_turns, measured, ours, show
 from benchmarks.pairs_inputs import pages, write_wacz, write_warc, write_wat, write_zstd
 from components.web.html.page import fold, read_page
 from components.web.urls import normalise
 
-__all__ = ["PEERS", "ROOT", "WORK", "environment"]  # benchmarks.search imports them from here
 PARTS = ("formats", "warc", "wat", "memory")
 Pair = tuple[str, str, str]
 

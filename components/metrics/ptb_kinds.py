@@ -1,6 +1,6 @@
 """The kinds of Penn Treebank tokens, as regular expressions.
 
-Each describes one kind as observed in the published tool's output (``benchmarks/ptb.py`` runs it). If a pattern has a group, the
+Each describes one kind as observed in the published tool's output (``benchmarks/README.md``). If a pattern has a group, the
 group is the token; the rest must match and counts for the length, but is read again. At each position the scanner
 (``ptb._scan``) takes the longest match, and the first pattern among equally long ones.
 """

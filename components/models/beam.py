@@ -8,7 +8,7 @@ names no power, so it is 0. The search stops when no running hypothesis can ente
 follows, so additional steps (for another image of the batch) change nothing.
 
 With one caption returned, this equals ``transformers`` with ``num_beams=k``, ``length_penalty=power``,
-``early_stopping="never"``, ``renormalize_logits=True`` and ``max_new_tokens=longest`` (``benchmarks/decoding.py``).
+``early_stopping="never"``, ``renormalize_logits=True`` and ``max_new_tokens=longest`` (``benchmarks/README.md``).
 
 Ties. Among equal totals, the extension of the better hypothesis comes first, then the greater score, then the lower word id;
 among equal finished hypotheses, the one finished first. So captions are a function of weights and image.

@@ -1,7 +1,7 @@
 """Linear layers in oneDNN's own layout, for faster decoding on a CPU.
 
 Torch multiplies float32 matrices by MKL and leaves their layout to each call. oneDNN with weights packed once is more than twice
-as fast where MKL does not use the CPU's widest instructions (other vendors' CPUs), and never slower (``benchmarks/decoding.py``).
+as fast where MKL does not use the CPU's widest instructions (other vendors' CPUs), and never slower (``benchmarks/README.md``).
 Results differ by rounding.
 """
 

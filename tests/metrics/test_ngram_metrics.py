@@ -38,7 +38,7 @@ def split(items):
 
 @pytest.mark.parametrize("fact", FACTS, ids=range(len(FACTS)))
 def test_every_value_equals_the_reference_tools(fact) -> None:
-    # Recorded by: python -m benchmarks.caption_metrics --facts tests/metrics/caption_facts.jsonl
+    # Recorded by benchmarks/caption_metrics.py --facts tests/metrics/caption_facts.jsonl of commit 528cdca3.
     known = [[text.split() for text in texts] for texts in fact["references"]]
     scores = score_captions([text.split() for text in fact["candidates"]], known)
     for name in ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"):

@@ -1,6 +1,6 @@
 """PTB tokens equal those of the published tool's jar.
 
-``python -m benchmarks.ptb --table tests/metrics/data/ptb.jsonl`` wrote what the jar makes of the inputs.
+``benchmarks/ptb.py --table tests/metrics/data/ptb.jsonl`` of commit 528cdca3 wrote what the jar makes of the inputs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Inception-ResNet-v2 against what is known of it; the same values as timm's are ``benchmarks/irv2.py``."""
+"""Inception-ResNet-v2 against what is known of it; ``benchmarks/README.md``: it computes what timm's does."""
 
 from __future__ import annotations
 
