@@ -38,7 +38,7 @@ class SpeechTower(nn.Module):
     padding_counts = False
     """Whether an embedding depends on its clip's padding, so that all clips must be padded to one length."""
     cpu_batch = 32
-    """Clips, sorted by length, that are embedded fastest together on a processor (``benchmarks/batched.py``)."""
+    """Clips, sorted by length, that are embedded fastest together on a processor (``benchmarks/README.md``)."""
 
     def __init__(self, coefficients: int) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ class ImageTower(nn.Module):
     """Base of the image towers."""
 
     cpu_batch = 1
-    """Images that are embedded fastest together on a processor (``benchmarks/batched.py``)."""
+    """Images that are embedded fastest together on a processor (``benchmarks/README.md``)."""
 
 
 class EncodedImage(ImageTower):

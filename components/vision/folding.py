@@ -10,7 +10,7 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 
 def fold_batch_norms(network: nn.Module) -> nn.Module:
-    """Fold ``network`` in place for faster inference on a processor (``benchmarks/folding.py``), and return it.
+    """Fold ``network`` in place for faster inference on a processor (``benchmarks/README.md``), and return it.
 
     Each ``BatchNorm2d`` registered right after a ``Conv2d`` of the same module is merged into it, symmetric padding layers become
     the convolution's padding, and weights are stored channels last. Results differ only by rounding.

@@ -3,7 +3,7 @@
 EfficientNet-lite0 has packaged weights; the others take them from a file that the user names (docs/captioners.md).
 A :class:`ViewSpec` defines the views: captioners use those of ``features``, retrieval those of ``crops``. A processor encodes
 images one at a time, so that a result depends only on image, view and weights; in batches of 16, whose rounding depends on
-the batch, it would take .8 of the time (``benchmarks/folding.py``). A GPU encodes batches; its results are separate.
+the batch, it would take .8 of the time (``benchmarks/README.md``). A GPU encodes batches; its results are separate.
 """
 
 from __future__ import annotations

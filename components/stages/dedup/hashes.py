@@ -27,7 +27,7 @@ SAMPLED = 4
 """Choices of blocks whose comparisons are counted before a plan is chosen."""
 COMPARE, SORT, CANDIDATE = 1.0, 8.0, 2.5
 """Time of a comparison in a block of all pairs, of a hash in one sort, and of a comparison of equal blocks, as ratios
-(`python -m benchmarks.near_hashes` measures them)."""
+(`benchmarks/README.md` has the figures)."""
 _LOW = np.uint64(32)
 _INDEX = np.uint64(0xFFFFFFFF)
 _MIX = np.uint64(0x9E3779B97F4A7C15)

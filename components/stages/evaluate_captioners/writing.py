@@ -45,7 +45,7 @@ CAPTIONS = "captions.json"
 ARRAYS = (".npy", SUFFIX)
 """Endings of members that hold features."""
 CPU_BATCH = 64
-"""Images decoded together on a processor (``benchmarks/batched.py``)."""
+"""Images decoded together on a processor (``benchmarks/README.md``)."""
 
 
 def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
