@@ -15,38 +15,30 @@ import torch
 from torch import Tensor
 
 from components.models.distributed_batch import Batch, gather, world_size
-from components.models.masked_margin_softmax import at_least_float32, masked_margin_softmax_chunked, row_losses_chunked
-from components.models.triplet import Reduction, draw_negatives, draw_uniforms, hinge_losses, triplet
+from components.models.masked_margin_softmax import at_least_float32, masked_margin_softmax, row_losses
+from components.models.matching import positives_mask
+from components.models.triplet import draw_negatives, draw_uniforms, hinge_losses, triplet
 
-Schedule = Literal["continuous", "stepwise"]
 
-
-def margin_at(
-    step: int, *, start: float = 0.001, factor: float = 1.002, every: int = 1000, schedule: Schedule = "continuous"
-) -> float:
-    """Return δ after ``step`` optimiser steps: ``start · factor^(step / every)``, or with ⌊step / every⌋.
+def margin_at(step: int, *, start: float = 0.001, factor: float = 1.002, every: int = 1000) -> float:
+    """Return δ after ``step`` optimiser steps: ``start · factor^(step / every)``.
 
     A function of the step alone, so a resumed run continues with the same margins: .00122 at 100,000 steps, .0074 at a million,
     .401 at the paper's three million.
 
     The paper: "initially set to δ = .001 exponentially and increased by a factor of 1.002 every 1000 steps", in the same words as
     its learning rate decay. It does not state whether δ jumps. TensorFlow's ``exponential_decay`` is continuous by default, and
-    "gradually increased" (§3) fits that, so ``continuous`` is the default. Training scripts of TF-slim, whose network the paper
-    trains, pass ``staircase=True`` for the learning rate: ``stepwise``. Both are equal at every 1000th step and differ by .2 % at
-    most.
+    "gradually increased" (§3) fits that. A δ that jumps at every 1000th step is equal there and differs by .2 % at most.
 
     Raises:
-        ValueError: ``step`` is negative, ``every`` is below 1, the schedule is unknown, or the margin overflows.
+        ValueError: ``step`` is negative, ``every`` is below 1, or the margin overflows.
     """
     if step < 0 or every < 1:
         raise ValueError(f"no margin at step {step} with a change every {every} steps: they must be at least 0 and 1")
-    if schedule not in ("continuous", "stepwise"):
-        raise ValueError(f"'{schedule}' is not a margin schedule; choose continuous or stepwise")
-    power = step // every if schedule == "stepwise" else step / every
     try:
-        return float(start * factor**power)
+        return float(start * factor ** (step / every))
     except OverflowError:
-        raise ValueError(f"the margin at step {step} ({start} · {factor}^{power:g}) is too large to be a number") from None
+        raise ValueError(f"the margin at step {step} ({start} · {factor}^{step / every:g}) is too large to be a number") from None
 
 
 Loss = Literal["masked_margin_softmax", "triplet"]
@@ -68,27 +60,19 @@ class LossSettings:
     margin_factor: float = 1.002
     """Growth of δ every ``margin_every`` steps."""
     margin_every: int = 1000
-    margin_schedule: Schedule = "continuous"
-    """Open in the paper: whether δ grows continuously or in steps (:func:`components.models.contrastive.margin_at`); they differ
-    by .2 % at most."""
     triplet_margin: float = 1.0
     """δ of eq. 3. Open in the paper: 1 is the value of Harwath et al. (2018), the source of the loss, with dot products of any
     size. Table 1 may instead use the softmax's growing δ for the triplet loss."""
-    triplet_reduction: Reduction = "sum"
-    """Open in the paper: eq. 3 is a sum over the batch, eqs. 5 and 6 are means; the default follows the equation. Adam is
-    almost insensitive to it."""
     scope: Scope = "global"
     """Open in the paper: the range of B when several devices share a batch. ``global``: the whole batch, so that the loss does
     not depend on the number of devices; ``device``: each device's share, and the mean of the losses."""
-    chunk: int = 0
-    """Rows of scores computed at once; 0: the whole matrix. Affects memory, not results; the triplet loss has no matrix."""
 
     def __post_init__(self) -> None:
-        for name, kinds in (("loss", Loss), ("margin_schedule", Schedule), ("triplet_reduction", Reduction), ("scope", Scope)):
+        for name, kinds in (("loss", Loss), ("scope", Scope)):
             value, known = getattr(self, name), get_args(kinds)
             if value not in known:
                 raise ValueError(f"'{value}' is not a {name}; choose one of {', '.join(known)}")
-        for name, least in (("margin", 0.0), ("triplet_margin", 0.0), ("margin_every", 1), ("chunk", 0)):
+        for name, least in (("margin", 0.0), ("triplet_margin", 0.0), ("margin_every", 1)):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= least):
                 raise ValueError(f"{name} is {value}; it must be at least {least:g}")
@@ -99,9 +83,7 @@ class LossSettings:
         """Return δ of the chosen loss after ``step`` optimiser steps."""
         if self.loss == "triplet":
             return self.triplet_margin
-        return margin_at(
-            step, start=self.margin, factor=self.margin_factor, every=self.margin_every, schedule=self.margin_schedule
-        )
+        return margin_at(step, start=self.margin, factor=self.margin_factor, every=self.margin_every)
 
 
 def contrastive_loss(
@@ -137,9 +119,9 @@ def contrastive_loss(
         if settings.scope == "global" and world_size() > 1:
             return _shared(speech, images, gather(speech, images, identities), settings, margin, generator)
         if settings.loss == "triplet":
-            return triplet(speech, images, identities, margin, settings.triplet_reduction, generator)
-        # Faster than the loss of a score matrix except for the smallest batches, with half its memory.
-        return masked_margin_softmax_chunked(speech, images, identities, margin, settings.chunk or max(1, len(speech)))
+            return triplet(speech, images, identities, margin, generator)
+        scores = at_least_float32(speech) @ at_least_float32(images).T
+        return masked_margin_softmax(scores, positives_mask(identities, identities), margin)
 
 
 def _shared(
@@ -162,9 +144,10 @@ def _shared(
                 for (queries, candidates, pairs), numbers in zip(directions, drawn, strict=True)
             ]
         ).sum()
-        return total * processes / (size if settings.triplet_reduction == "mean" else 1)
+        return total * processes
     total = speech.new_zeros((), dtype=batch.speech.dtype)
+    mask = positives_mask(local_identities, batch.identities)
     for queries, candidates, _ in directions:
-        chunk = settings.chunk or max(1, len(queries))
-        total = total + row_losses_chunked(queries, candidates, (local_identities, batch.identities), own, margin, chunk)
+        scores = queries @ candidates.T
+        total = total + row_losses(scores, mask, scores.gather(1, own[:, None])[:, 0], margin).sum()
     return total * processes / size

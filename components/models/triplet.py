@@ -6,14 +6,12 @@ identities. No operation synchronises with the GPU.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from components.models.masked_margin_softmax import at_least_float32
-
-Reduction = Literal["sum", "mean"]
 
 
 class Negatives(NamedTuple):
@@ -72,7 +70,6 @@ def triplet(
     images: Tensor,
     identities: Tensor,
     margin: float,
-    reduction: Reduction = "sum",
     generator: torch.Generator | None = None,
 ) -> Tensor:
     """Return L_T (eq. 3), a scalar. A pair that matches the whole batch adds 0.
@@ -81,18 +78,14 @@ def triplet(
         speech, images: B × D; row i of both is pair i.
         identities: B integers; equal ones match (:mod:`components.models.matching`).
         margin: δ, on the scale of the scores.
-        reduction: ``sum`` over the batch, as in the equation, or ``mean``.
         generator: draws 2 B numbers (:func:`draw_uniforms`); equal states draw the same negatives.
 
     Raises:
-        ValueError: the shapes do not match, or the reduction is unknown.
+        ValueError: the shapes do not match.
     """
     if speech.shape != images.shape or speech.dim() != 2 or identities.shape != speech.shape[:1]:
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in (speech, images, identities))
         raise ValueError(f"speech, images and identities have the shapes {shapes}; they must be B × D, B × D and B")
-    if reduction not in ("sum", "mean"):
-        raise ValueError(f"'{reduction}' is not a reduction; choose sum or mean")
     of_rows, of_columns = draw_uniforms(len(speech), generator, speech.device)
     total = hinge_losses(speech, images, images, draw_negatives(identities, identities, of_rows), margin).sum()
-    total = total + hinge_losses(images, speech, speech, draw_negatives(identities, identities, of_columns), margin).sum()
-    return total / len(speech) if reduction == "mean" else total
+    return total + hinge_losses(images, speech, speech, draw_negatives(identities, identities, of_columns), margin).sum()

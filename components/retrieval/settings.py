@@ -84,16 +84,10 @@ class Loss(Settings):
     """What δ grows by. CSC §4.1: 1.002 every 1000 steps."""
     margin_every: int = 1000
     """Steps from one growth of δ to the next. CSC §4.1: 1000."""
-    margin_schedule: Literal["continuous", "stepwise"] = "continuous"
-    """Whether δ grows continuously or in steps. Ours; open in CSC §4.1."""
     triplet_margin: float = 1.0
     """δ of the triplet loss. Ours, as Harwath et al. 2018; open in CSC §3."""
-    triplet_reduction: Literal["sum", "mean"] = "sum"
-    """Equation 3 is a sum over the batch. CSC §3, eq. 3: sum."""
     scope: Literal["global", "device"] = "global"
     """With several devices: negatives of the whole batch, or of each device's part; open in the paper. Ours."""
-    chunk: int = 0
-    """Rows of the score matrix held at once; 0 holds all of it. Ours."""
     matching: list[Matching] = ["image"]
     """What makes x_i match y_j (equation 2): the same image, the same caption, a near-duplicate image; any of these, and
     whatever follows from them, for matching is transitive. CSC §3, eq. 2: the same image."""
@@ -118,7 +112,7 @@ class DualEncoderSettings(Settings):
                 {"epochs": 1, "batch": 2, "learning_rate": 0, "weight_decay": 0, "clip_gradient": 0, "warm_up_steps": 0},
             ),
             ("clips", {"frames": 1, "mask_coefficients": 0, "mask_frames": 0, "held": 0}),
-            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0, "chunk": 0}),
+            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0}),
         ):
             held = {"optimisation": optimisation, "clips": clips, "loss": loss}[block]
             for name, low in least.items():

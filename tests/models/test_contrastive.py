@@ -28,9 +28,7 @@ SETTINGS = [
     LossSettings(**chosen)
     for chosen in (
         {"margin": 0.3},
-        {"margin": 0.3, "chunk": 2},
         {"loss": "triplet"},
-        {"loss": "triplet", "triplet_reduction": "mean", "chunk": 2},
     )
 ]
 BATCHES = (6, 7, 4)
@@ -135,7 +133,7 @@ def test_a_step_s_loss_is_that_of_the_scores_at_the_step_s_margin(settings: Loss
     group = data(7)[2]
     result = contrastive_loss(speech, images, group, settings, STEP, torch.Generator().manual_seed(2))
     if settings.loss == "triplet":
-        wanted = triplet(speech, images, group, 1.0, settings.triplet_reduction, torch.Generator().manual_seed(2))
+        wanted = triplet(speech, images, group, 1.0, torch.Generator().manual_seed(2))
     else:
         wanted = masked_margin_softmax(speech @ images.T, positives_mask(group, group), margin_at(STEP, start=0.3))
     torch.testing.assert_close(result, wanted, rtol=1e-12, atol=1e-12)
@@ -165,7 +163,6 @@ def test_the_defaults_are_published_or_most_probable_values() -> None:
         1000,
     )
     assert chosen.margin_at(1_000_000) == margin_at(1_000_000)
-    assert LossSettings(margin_schedule="stepwise").margin_at(1999) == pytest.approx(0.001 * 1.002)
     assert LossSettings(loss="triplet").margin_at(10**9) == 1.0
 
 
@@ -173,13 +170,10 @@ def test_the_defaults_are_published_or_most_probable_values() -> None:
     ("chosen", "message"),
     [
         ({"loss": "infonce"}, "'infonce' is not a loss; choose one of masked_margin_softmax, triplet"),
-        ({"margin_schedule": "linear"}, "'linear' is not a margin_schedule"),
-        ({"triplet_reduction": "max"}, "'max' is not a triplet_reduction"),
         ({"scope": "node"}, "'node' is not a scope; choose one of global, device"),
         ({"margin": -0.1}, "margin is -0.1; it must be at least 0"),
         ({"margin": float("nan")}, "margin is nan"),
         ({"margin_every": 0}, "margin_every is 0; it must be at least 1"),
-        ({"chunk": -1}, "chunk is -1"),
         ({"margin_factor": 0.0}, "margin_factor is 0.0; it must be greater than 0"),
     ],
 )

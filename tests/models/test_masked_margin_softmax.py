@@ -1,4 +1,4 @@
-"""The masked margin softmax beside a plain loop over eqs. 4–6, from scores and in chunks from embeddings."""
+"""The masked margin softmax beside a plain loop over eqs. 4–6."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from components.models.masked_margin_softmax import masked_margin_softmax, masked_margin_softmax_chunked, row_losses_chunked
+from components.models.masked_margin_softmax import masked_margin_softmax, row_losses
 from components.models.matching import positives_mask
 
 
@@ -46,46 +46,32 @@ def test_the_loss_of_scores_equals_the_equations(batch: tuple[Tensor, Tensor, Te
     assert float(masked_margin_softmax(scores, mask, margin)) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
-@settings(deadline=None)
-@given(batches(), st.integers(1, 14))
-def test_chunked_loss_has_equal_value_and_gradients(batch: tuple[Tensor, Tensor, Tensor, float], chunk: int) -> None:
-    speech, images, group, margin = batch
-    given_sides = [side.clone().requires_grad_() for side in (speech, images, speech, images)]
-    dense = masked_margin_softmax(given_sides[0] @ given_sides[1].T, positives_mask(group, group), margin)
-    chunked = masked_margin_softmax_chunked(given_sides[2], given_sides[3], group, margin, chunk)
-    torch.testing.assert_close(chunked, dense, rtol=1e-12, atol=1e-12)
-    result = torch.autograd.grad(3 * chunked, given_sides[2:]), torch.autograd.grad(3 * dense, given_sides[:2])
-    for mine, other in zip(*result, strict=True):
-        torch.testing.assert_close(mine, other, rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_gradients_are_those_of_finite_differences(seed: int) -> None:
     torch.manual_seed(seed)
     group = torch.tensor([0, 1, 0, 2, 3])
     sides = [torch.randn(5, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)]
     mask, own = positives_mask(group, group), torch.tensor([1, 3])
+
+    def of_rows(queries: Tensor, candidates: Tensor) -> Tensor:
+        scores = queries[own] @ candidates.T
+        return row_losses(scores, mask[own], scores.gather(1, own[:, None])[:, 0], 0.3).sum()
+
     assert torch.autograd.gradcheck(
         lambda scores: masked_margin_softmax(scores, mask, 0.3), [(sides[0] @ sides[1].T).detach().requires_grad_()]
     )
-    assert torch.autograd.gradcheck(lambda a, b: masked_margin_softmax_chunked(a, b, group, 0.3, 2), sides)
-    assert torch.autograd.gradcheck(lambda a, b: row_losses_chunked(a[own], b, (group[own], group), own, 0.3, 1), sides)
+    assert torch.autograd.gradcheck(of_rows, sides)
 
 
-@pytest.mark.parametrize("chunk", [0, 3])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
-def test_scores_of_ten_thousand_leave_value_and_gradient_finite(dtype: torch.dtype, chunk: int) -> None:
+def test_scores_of_ten_thousand_leave_value_and_gradient_finite(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
     group = torch.tensor([0, 1, 2, 2, 3, 4])
     for right in (True, False):
         # ± 1e4 everywhere, pairs at the best or at the worst of it.
         scores = torch.where(torch.eye(6, dtype=torch.bool) == right, 1e4, -1e4).to(dtype)
         leaf = scores.clone().requires_grad_()
-        # Rows of the identity as images make the scores themselves the embeddings.
-        if chunk:
-            value = masked_margin_softmax_chunked(leaf, torch.eye(6, dtype=dtype), group, 0.4, chunk)
-        else:
-            value = masked_margin_softmax(leaf, positives_mask(group, group), 0.4)
+        value = masked_margin_softmax(leaf, positives_mask(group, group), 0.4)
         value.backward()
         assert value.dtype == torch.float32 and bool(torch.isfinite(value))
         assert leaf.grad is not None and leaf.grad.dtype == dtype and bool(leaf.grad.isfinite().all())
@@ -102,22 +88,6 @@ def test_a_margin_below_the_precision_of_bfloat16_scores_has_an_effect() -> None
     assert float(masked_margin_softmax(scores, mask, 0.001)) > float(masked_margin_softmax(scores, mask, 0.0)) + 0.001
 
 
-def test_under_autocast_scores_and_sums_are_in_single_precision() -> None:
-    torch.manual_seed(0)
-    sides, group = [torch.randn(9, 16) * 4 for _ in range(2)], torch.arange(9) // 2
-    leaves = [[side.clone().requires_grad_() for side in sides] for _ in range(2)]
-    plain = masked_margin_softmax_chunked(*leaves[0], group, 0.1, 4)
-    with torch.autocast("cpu", torch.bfloat16):
-        mixed = masked_margin_softmax_chunked(*leaves[1], group, 0.1, 4)
-    plain.backward()
-    mixed.backward()
-    assert torch.equal(plain, mixed) and all(torch.equal(a.grad, b.grad) for a, b in zip(*leaves, strict=True))
-    halves = [side.bfloat16().requires_grad_() for side in sides]
-    with torch.autocast("cpu", torch.bfloat16):
-        masked_margin_softmax_chunked(*halves, group, 0.1, 4).backward()
-    assert all(half.grad is not None and half.grad.dtype == torch.bfloat16 and bool(half.grad.any()) for half in halves)
-
-
 def test_another_positive_of_the_batch_has_no_influence() -> None:
     scores, group = torch.zeros(3, 3), torch.tensor([0, 0, 1])
     mask, moved = positives_mask(group, group), scores.clone()
@@ -127,23 +97,10 @@ def test_another_positive_of_the_batch_has_no_influence() -> None:
 
 def test_a_batch_of_positives_only_has_zero_loss_and_gradient() -> None:
     same, sides = torch.zeros(4, dtype=torch.long), [torch.randn(4, 3, requires_grad=True) for _ in range(2)]
-    for value in (
-        masked_margin_softmax(sides[0] @ sides[1].T, positives_mask(same, same), 0.5),
-        masked_margin_softmax_chunked(sides[0], sides[1], same, 0.5, 3),
-    ):
-        assert value.item() == 0.0 and not any(bool(gradient.any()) for gradient in torch.autograd.grad(value, sides))
-
-
-def test_a_frozen_tower_gets_no_gradient_and_costs_none() -> None:
-    speech, images = torch.randn(4, 3), torch.randn(4, 3, requires_grad=True)
-    masked_margin_softmax_chunked(speech, images, torch.arange(4), 0.1, 2).backward()
-    assert speech.grad is None and images.grad is not None and bool(images.grad.any())
+    value = masked_margin_softmax(sides[0] @ sides[1].T, positives_mask(same, same), 0.5)
+    assert value.item() == 0.0 and not any(bool(gradient.any()) for gradient in torch.autograd.grad(value, sides))
 
 
 def test_mismatched_tensor_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="same square"):
         masked_margin_softmax(torch.zeros(2, 3), torch.zeros(2, 3, dtype=torch.bool), 0.1)
-    with pytest.raises(ValueError, match="they must be B × D, B × D and B"):
-        masked_margin_softmax_chunked(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1, 1)
-    with pytest.raises(ValueError, match="a chunk of 0 rows"):
-        masked_margin_softmax_chunked(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), 0.1, 0)

@@ -11,8 +11,8 @@ from components.models.triplet import draw_negatives, draw_uniforms, triplet
 
 
 @settings(deadline=None)
-@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**31), st.floats(0, 3), st.sampled_from(["sum", "mean"]))
-def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, seed: int, margin: float, reduction: str) -> None:
+@given(st.integers(1, 12), st.integers(1, 12), st.integers(0, 2**31), st.floats(0, 3))
+def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, seed: int, margin: float) -> None:
     generator = torch.Generator().manual_seed(seed)
     speech, images = (torch.randn(size, 4, dtype=torch.float64, generator=generator) for _ in range(2))
     group = torch.randint(0, kinds, (size,), generator=generator)
@@ -23,8 +23,8 @@ def test_the_loss_equals_the_equation_for_the_same_draws(size: int, kinds: int, 
     for k in range(size):
         if any(other != group[k] for other in group.tolist()):
             wanted += max(0.0, scores[k][m[k]] - scores[k][k] + margin) + max(0.0, scores[n[k]][k] - scores[k][k] + margin)
-    result = triplet(speech, images, group, margin, reduction, torch.Generator().manual_seed(seed + 1))  # type: ignore[arg-type]
-    assert float(result) == pytest.approx(wanted / (size if reduction == "mean" else 1), rel=1e-12, abs=1e-12)
+    result = triplet(speech, images, group, margin, torch.Generator().manual_seed(seed + 1))
+    assert float(result) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
 @settings(deadline=None)
@@ -67,7 +67,7 @@ def test_gradients_are_those_of_finite_differences() -> None:
         [torch.randn(6, 3, dtype=torch.float64, requires_grad=True) for _ in range(2)],
         torch.tensor([0, 1, 0, 2, 3, 3]),
     )
-    assert torch.autograd.gradcheck(lambda a, b: triplet(a, b, group, 0.7, "sum", torch.Generator().manual_seed(1)), sides)
+    assert torch.autograd.gradcheck(lambda a, b: triplet(a, b, group, 0.7, torch.Generator().manual_seed(1)), sides)
 
 
 def test_scores_of_ten_thousand_in_bfloat16_leave_value_and_gradient_finite() -> None:
@@ -84,8 +84,6 @@ def test_a_batch_of_positives_only_has_zero_loss_and_gradient() -> None:
     assert float(value) == 0.0 and not any(bool(gradient.any()) for gradient in torch.autograd.grad(value, sides))
 
 
-def test_mismatched_shapes_and_unknown_reductions_are_refused() -> None:
+def test_mismatched_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match="they must be B × D, B × D and B"):
         triplet(torch.zeros(2, 3), torch.zeros(3, 3), torch.zeros(2), 0.1)
-    with pytest.raises(ValueError, match="'max' is not a reduction"):
-        triplet(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2), 0.1, "max")  # type: ignore[arg-type]

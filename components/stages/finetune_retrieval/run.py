@@ -33,5 +33,5 @@ def run(stage: Stage) -> None:
             } | params.job_spec()  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=1, resources=resources)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=2, resources=resources)
     publish(stage, jobs, folders)

@@ -31,8 +31,8 @@ MODEL: dict[str, Any] = {
     },
     "clips": {"frames": 120, "mask_coefficients": 20, "mask_frames": 40, "held": 10},
     "loss": {
-        "margin": 0.001, "margin_factor": 1.002, "margin_every": 1000, "margin_schedule": "continuous", "triplet_margin": 1.0,
-        "triplet_reduction": "sum", "scope": "global", "chunk": 0, "matching": ["image", "text", "group"],
+        "margin": 0.001, "margin_factor": 1.002, "margin_every": 1000, "triplet_margin": 1.0,
+        "scope": "global", "matching": ["image", "text", "group"],
     },
 }  # fmt: skip
 TOWERS: dict[str, Any] = {

@@ -27,8 +27,8 @@ MODEL: dict[str, Any] = {
     "optimisation": OPTIMISATION | {"epochs": 2},
     "clips": {"frames": 16, "mask_coefficients": 2, "mask_frames": 3, "held": 10},
     "loss": {
-        "margin": 0.001, "margin_factor": 1.002, "margin_every": 1000, "margin_schedule": "continuous", "triplet_margin": 1.0,
-        "triplet_reduction": "sum", "scope": "global", "chunk": 0, "matching": ["image", "text", "group"],
+        "margin": 0.001, "margin_factor": 1.002, "margin_every": 1000, "triplet_margin": 1.0,
+        "scope": "global", "matching": ["image", "text", "group"],
     },
 }  # fmt: skip
 TOWERS: dict[str, Any] = {
@@ -142,7 +142,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rows": ["both-010"]}, "'both-010' is no row"),
     ({"rows": ["both-٥"]}, "is no row"),
     ({"model": MODEL | {"clips": MODEL["clips"] | {"frames": 0}}}, r"finetune_retrieval\.model\.clips\.frames: is 0"),
-    ({"model": MODEL | {"loss": MODEL["loss"] | {"chunk": -1}}}, r"finetune_retrieval\.model\.loss\.chunk: is -1"),
+    ({"model": MODEL | {"loss": MODEL["loss"] | {"margin": -1.0}}}, r"finetune_retrieval\.model\.loss\.margin: is -1"),
     ({"model": MODEL | {"optimisation": OPTIMISATION | {"batch": 0}}}, r"finetune_retrieval\.model\.optimisation\.batch: is 0"),
     ({"pretrained": "mms-48"}, r"no pretrained model mms-48-0.*mms-4-0"),
     ({"seeds": [7]}, "no pretrained model mms-4-7"),
