@@ -1,8 +1,7 @@
 """The training loss (CSC §3) of a batch of embeddings, on one device or on several that share the batch.
 
-With W processes, each computes the rows of its own utterances (L_xy) and images (L_yx) against the whole batch and returns W
-times its share of the loss. The mean over processes is then the loss of the whole batch, and the mean of their gradients, which
-DistributedDataParallel takes, is its gradient. docs/retrieval.md explains each open choice.
+With W processes, each computes the loss of the whole batch, with gradients for its own items alone, W times as large: their mean
+over processes, which DistributedDataParallel takes, is the whole batch's gradient. docs/retrieval.md explains each open choice.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
+import torch.distributed as dist
 from torch import Tensor
+from torch.nn import functional as F
 
-from components.models.distributed_batch import Batch, gather, world_size
-from components.models.masked_margin_softmax import at_least_float32, masked_margin_softmax, row_losses
+from components.models.masked_margin_softmax import at_least_float32, masked_margin_softmax
 from components.models.matching import positives_mask
-from components.models.triplet import draw_negatives, draw_uniforms, hinge_losses, triplet
+from components.models.triplet import triplet
 
 
 def margin_at(step: int, *, start: float = 0.001, factor: float = 1.002, every: int = 1000) -> float:
@@ -94,11 +94,11 @@ def contrastive_loss(
     step: int,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Return the loss of a batch, a scalar in float32 at least; the mean over processes is the whole batch's loss.
+    """Return the loss of a batch, a scalar in float32 at least; with ``global`` scope the whole batch's on each process.
 
     Args:
         speech, images: this process's n × D embeddings, whose dot products are the scores; row i of both is pair i.
-            Normalisation and temperature, if any, are already applied. n may differ between processes.
+            Normalisation and temperature, if any, are already applied.
         identities: n integers; equal ones match, across processes too (:func:`components.models.matching.match_identities`).
         settings: the same on all processes.
         step: optimiser steps done before this one.
@@ -112,42 +112,37 @@ def contrastive_loss(
         shapes = ", ".join(str(tuple(tensor.shape)) for tensor in (speech, images, identities))
         raise ValueError(f"speech, images and identities have the shapes {shapes}; they must be n × D, n × D and n")
     margin, identities = settings.margin_at(step), identities.to(speech.device)
-    common = torch.promote_types(speech.dtype, images.dtype)
-    speech, images = speech.to(common), images.to(common)
+    processes = dist.get_world_size() if settings.scope == "global" and dist.is_available() and dist.is_initialized() else 1
     # A score of 40 in bfloat16 is off by up to 1/8, so products are computed in float32 even under autocast.
     with torch.autocast(speech.device.type, enabled=False):
-        if settings.scope == "global" and world_size() > 1:
-            return _shared(speech, images, gather(speech, images, identities), settings, margin, generator)
+        speech, images = at_least_float32(speech), at_least_float32(images)
+        if processes > 1:
+            speech, images, identities = gather(speech), gather(images), gather(identities)
         if settings.loss == "triplet":
-            return triplet(speech, images, identities, margin, generator)
-        scores = at_least_float32(speech) @ at_least_float32(images).T
-        return masked_margin_softmax(scores, positives_mask(identities, identities), margin)
+            loss = triplet(speech, images, identities, margin, generator)
+        else:
+            loss = masked_margin_softmax(speech @ images.T, positives_mask(identities, identities), margin)
+    # The value of the loss, and W times its gradient.
+    return loss + (processes - 1) * (loss - loss.detach()) if processes > 1 else loss
 
 
-def _shared(
-    speech: Tensor, images: Tensor, batch: Batch, settings: LossSettings, margin: float, generator: torch.Generator | None
-) -> Tensor:
-    """Return W times this process's share of the whole batch's loss."""
-    own, processes = batch.own, world_size()
-    local_identities, size = batch.identities[own], len(batch.identities)
-    directions = (
-        (at_least_float32(speech), batch.images, at_least_float32(images)),
-        (at_least_float32(images), batch.speech, at_least_float32(speech)),
-    )
-    if settings.loss == "triplet":
-        drawn = draw_uniforms(size, generator, speech.device)[:, own]
-        total = torch.stack(
-            [
-                hinge_losses(
-                    queries, candidates, pairs, draw_negatives(local_identities, batch.identities, numbers), margin
-                ).sum()
-                for (queries, candidates, pairs), numbers in zip(directions, drawn, strict=True)
-            ]
-        ).sum()
-        return total * processes
-    total = speech.new_zeros((), dtype=batch.speech.dtype)
-    mask = positives_mask(local_identities, batch.identities)
-    for queries, candidates, _ in directions:
-        scores = queries @ candidates.T
-        total = total + row_losses(scores, mask, scores.gather(1, own[:, None])[:, 0], margin).sum()
-    return total * processes / size
+def gather(own: Tensor) -> Tensor:
+    """Return the rows of all processes in the order of the batch; gradients flow to this process's own rows alone.
+
+    All processes call it, with the same columns and dtype.
+
+    Raises:
+        ValueError: row i of the batch is not on process i modulo W.
+    """
+    processes = dist.get_world_size()
+    counts = [torch.empty(1, dtype=torch.long, device=own.device) for _ in range(processes)]
+    dist.all_gather(counts, torch.tensor([len(own)], device=own.device))
+    sizes = torch.cat(counts).tolist()
+    if sizes != [len(range(number, sum(sizes), processes)) for number in range(processes)]:
+        raise ValueError(f"processes hold {', '.join(map(str, sizes))} items: item i must be on process i modulo {processes}")
+    padded = F.pad(own, (0, 0) * (own.dim() - 1) + (0, sizes[0] - len(own))).contiguous()
+    parts = [torch.empty_like(padded) for _ in range(processes)]
+    dist.all_gather(parts, padded.detach())
+    parts[dist.get_rank()] = padded
+    # First the first rows of all, then the second ones, …; what is missing is at the end.
+    return torch.stack(parts, 1).flatten(0, 1)[: sum(sizes)]

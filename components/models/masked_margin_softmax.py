@@ -18,7 +18,7 @@ def masked_margin_softmax(scores: Tensor, mask: Tensor, margin: float) -> Tensor
     Args:
         scores: Z, B × B, the similarity of x_i and y_j; pairs are on the diagonal.
         mask: M, B × B boolean, True where (i, j) is a negative; False on the diagonal.
-        margin: δ ≥ 0, subtracted from the diagonal.
+        margin: δ ≥ 0, subtracted from the diagonal. A row or column without negatives adds 0.
 
     Raises:
         ValueError: the scores are not square, or the mask has another shape.
@@ -26,16 +26,10 @@ def masked_margin_softmax(scores: Tensor, mask: Tensor, margin: float) -> Tensor
     if scores.dim() != 2 or scores.shape[0] != scores.shape[1] or mask.shape != scores.shape:
         raise ValueError(f"scores {tuple(scores.shape)} and mask {tuple(mask.shape)}; both must be the same square")
     scores = at_least_float32(scores)
-    own = scores.diagonal()
-    return row_losses(scores, mask, own, margin).mean() + row_losses(scores.T, mask.T, own, margin).mean()
-
-
-def row_losses(scores: Tensor, mask: Tensor, own: Tensor, margin: float) -> Tensor:
-    """Return the N terms of eq. 5 for N × M scores; ``own`` (N) holds the scores of the rows' own pairs. A row without
-    negatives has loss 0."""
     # The lowest finite number instead of -inf: the log-sum-exp of a row of -inf has no gradient.
-    negatives = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return -F.logsigmoid(own - negatives.logsumexp(1) - margin)
+    negatives, own = scores.masked_fill(~mask, torch.finfo(scores.dtype).min), scores.diagonal()
+    of_rows, of_columns = (F.logsigmoid(own - negatives.logsumexp(axis) - margin) for axis in (1, 0))
+    return -(of_rows + of_columns).mean()
 
 
 def at_least_float32(tensor: Tensor) -> Tensor:
