@@ -20,7 +20,7 @@ from torch import Tensor
 
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
-from components.models.mfcc import MFCC
+from components.models.mfcc import excerpt, frame_count, mfcc
 from components.retrieval.pairs import Pairs
 from components.vision.crops import evaluation_view, training_view
 from components.vision.training_images import open_image
@@ -37,7 +37,7 @@ class Batch(NamedTuple):
     items: Tensor
     """B: the items' numbers in the data set."""
     speech: Tensor
-    """B × coefficients × frames, float32, from :class:`MFCC`; zero after a clip's end."""
+    """B × coefficients × frames, float32, from :func:`~components.models.mfcc.mfcc`; zero after a clip's end."""
     lengths: Tensor
     """B: the frames of each clip."""
     images: Tensor
@@ -59,7 +59,6 @@ class Coefficients:
 
     def __init__(self, pairs: Pairs, held: float) -> None:
         self.pairs, self.room, self.keeps = pairs, int(held * 1_000_000), held > 0
-        self.transform = MFCC()
         self._kept: dict[int, Tensor] = {}
 
     def __getitem__(self, item: int) -> Tensor:
@@ -92,16 +91,16 @@ class Coefficients:
         if not self.keeps:
             with self._open(item) as flac:
                 samples = int(soundfile.info(flac).frames)
-            excess = int(self.transform.frames(torch.tensor(samples))) - frames
+            excess = frame_count(samples) - frames
             if excess > 0:
-                start, end, before = self.transform.excerpt(choose_start(excess), frames)
+                start, end, before = excerpt(choose_start(excess), frames)
                 return self._compute(item, start, min(end, samples))[:, before : before + frames]
         clip = self[item]
         first = choose_start(clip.shape[1] - frames) if clip.shape[1] > frames else 0
         return clip[:, first : first + frames].float()
 
     def _compute(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
-        return self.transform(self._samples(item, start, end)[None])[0][0]
+        return mfcc(self._samples(item, start, end))
 
     def _samples(self, item: int, start: int = 0, end: int | None = None) -> Tensor:
         with self._open(item) as flac:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.models.mfcc import MFCC
+from components.models.mfcc import mfcc
 from components.retrieval.embedding import FRAMES_A_SECOND, open_folder
 from components.search.queries import Query
 from components.vision.crops import evaluation_view
@@ -54,15 +53,11 @@ class QueryEncoder:
 
     def _speech(self, samples: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the clip's first frames, padded if padding counts: 1 × coefficients × frames, and its frames."""
-        clip = self._mfcc(torch.from_numpy(samples)[None])[0][0, :, : self.config["frames"]]
+        clip = mfcc(torch.from_numpy(samples))[:, : self.config["frames"]]
         length = clip.shape[1]
         if self.network.speech.padding_counts:
             clip = torch.nn.functional.pad(clip, (0, self.config["frames"] - length))
         return clip[None], torch.tensor([length])
-
-    @cached_property
-    def _mfcc(self) -> MFCC:
-        return MFCC()
 
     def _image(self, data: bytes) -> torch.Tensor:
         """Return the image tower's input for an image, as a batch of one."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.models.mfcc import MFCC, MfccSettings
+from components.models.mfcc import excerpt, mfcc
 from components.retrieval.items import Batch, Coefficients, PairItems
 from components.retrieval.pairs import SpokenSet, read_pairs
 from components.speech.audio.files import from_flac
@@ -114,7 +114,7 @@ def test_coefficients_do_not_depend_on_the_batch_and_are_cached_within_the_limit
     rows = {row["key"]: row for row in one.speech.table().to_pylist()}
     kept, anew = Coefficients(pairs, 1), Coefficients(pairs, 0)
     for item, key in enumerate(pairs.keys):
-        alone = MFCC()(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"])))[None])[0][0]
+        alone = mfcc(torch.from_numpy(from_flac(one.speech.read_media(rows[key]["media"]))))
         assert torch.equal(kept[item], alone.half()) and torch.equal(anew[item], alone) and torch.equal(kept[item], kept[item])
     assert len(kept._kept) == len(pairs) and not anew._kept
     mean, deviation = kept.statistics(np.arange(len(pairs)), 0)
@@ -148,17 +148,12 @@ def test_a_part_of_a_clip_equals_that_of_the_whole_clip(one: SpokenSet, training
         assert len(kept.coefficients._kept) == len(pairs) and not anew.coefficients._kept
 
 
-@given(
-    st.integers(1, 4000),
-    st.data(),
-    st.sampled_from([{}, {"window": 400}, {"hop": 100, "window_type": "hann"}]),
-)
-def test_frames_are_those_of_their_excerpt(samples: int, data: st.DataObject, settings: dict[str, Any]) -> None:
-    transform = MFCC(MfccSettings(**settings))
-    clip = torch.randn(1, samples, generator=torch.Generator().manual_seed(samples))
-    whole = transform(clip)[0]
-    first = data.draw(st.integers(0, whole.shape[2] - 1))
-    count = data.draw(st.integers(1, whole.shape[2] - first))
-    start, end, before = transform.excerpt(first, count)
-    part = transform(clip[:, start : min(end, samples)])[0][:, :, before : before + count]
-    torch.testing.assert_close(part, whole[:, :, first : first + count], rtol=1e-5, atol=1e-4)
+@given(st.integers(1, 4000), st.data())
+def test_frames_are_those_of_their_excerpt(samples: int, data: st.DataObject) -> None:
+    clip = torch.randn(samples, generator=torch.Generator().manual_seed(samples))
+    whole = mfcc(clip)
+    first = data.draw(st.integers(0, whole.shape[1] - 1))
+    count = data.draw(st.integers(1, whole.shape[1] - first))
+    start, end, before = excerpt(first, count)
+    part = mfcc(clip[start : min(end, samples)])[:, before : before + count]
+    torch.testing.assert_close(part, whole[:, first : first + count], rtol=1e-5, atol=1e-4)

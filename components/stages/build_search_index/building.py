@@ -48,7 +48,7 @@ def build(stage: Stage) -> Built:
     spec = {"model": model["key"], **files, "crop": params.crop, "sets": sets}
     jobs = [Job(split, spec | {"split": split}, content_addressed=True) for split in params.splits]
     resources = params.hardware.resources(stage.engine)
-    embedded = stage.jobs(embed_job, jobs, step="embed", params=params.hardware, version=1, resources=resources)
+    embedded = stage.jobs(embed_job, jobs, step="embed", params=params.hardware, version=2, resources=resources)
     splits = [
         Split(
             split,

@@ -56,7 +56,7 @@ def score_all(stage: Stage) -> dict[str, Path]:
     if not jobs:
         raise HearsightError("holds no model", where=models.name, hint="add a row and a seed to the training's settings")
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(score_model, jobs, step="models", params=params.hardware, version=1, resources=resources)
+    folders = stage.jobs(score_model, jobs, step="models", params=params.hardware, version=2, resources=resources)
     return dict(zip((job.name for job in jobs), folders, strict=True))
 
 
