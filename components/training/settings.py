@@ -60,11 +60,9 @@ class Hardware(DeviceSettings):
     """
 
     devices: Positive = 1
-    """Devices (cpu: processes) of each node; they share each batch among them. Ours."""
+    """Devices (cpu: processes) of each node; each holds the whole network, and they share each batch (DDP). Ours."""
     nodes: Positive = 1
     """Machines; more than one need ``engine: {kind: ray}`` (docs/cluster.md). Ours."""
-    strategy: Literal["ddp"] = "ddp"
-    """How several devices work together: each holds the whole network, gradients are averaged. Ours."""
     compile: bool = False
     """Let torch compile the network: slower to begin, faster afterwards. Ours."""
     channels_last: bool = False
