@@ -118,10 +118,11 @@ def contrastive_loss(
         speech, images = at_least_float32(speech), at_least_float32(images)
         if processes > 1:
             speech, images, identities = gather(speech), gather(images), gather(identities)
+        scores, mask = speech @ images.T, positives_mask(identities, identities)
         if settings.loss == "triplet":
-            loss = triplet(speech, images, identities, margin, generator)
+            loss = triplet(scores, mask, margin, generator)
         else:
-            loss = masked_margin_softmax(speech @ images.T, positives_mask(identities, identities), margin)
+            loss = masked_margin_softmax(scores, mask, margin)
     # The value of the loss, and W times its gradient.
     return loss + (processes - 1) * (loss - loss.detach()) if processes > 1 else loss
 
