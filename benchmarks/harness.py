@@ -81,14 +81,12 @@ def peak_bytes() -> int:
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
-def in_turns(ways: Mapping[str, Callable[[], Result]], runs: int, warm: int = 0) -> dict[str, list[Result]]:
-    """Call every way ``runs`` times, one after the other, after ``warm`` rounds whose results are dropped."""
+def in_turns(ways: Mapping[str, Callable[[], Result]], runs: int) -> dict[str, list[Result]]:
+    """Call every way ``runs`` times, one after the other."""
     results: dict[str, list[Result]] = {name: [] for name in ways}
-    for number in range(-warm, runs):
+    for _ in range(runs):
         for name, way in ways.items():
-            result = way()
-            if number >= 0:
-                results[name].append(result)
+            results[name].append(way())
     return results
 
 
