@@ -12,6 +12,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -75,19 +76,41 @@ def children_cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def cpu_and_wall(*command: Any, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[float, float, int]:
+    """Run a command with its output in the null device; return CPU seconds of its processes, wall seconds and exit code."""
+    words, before, start = [str(word) for word in command], children_cpu(), time.perf_counter()
+    null = subprocess.DEVNULL
+    code = subprocess.run(words, cwd=cwd, env=env, stdin=null, stdout=null, stderr=null, check=False).returncode
+    return children_cpu() - before, time.perf_counter() - start, code
+
+
 def peak_bytes() -> int:
     """Return the most resident bytes of this process (``ru_maxrss`` also counts the process that it was forked from)."""
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
-def in_turns(ways: Mapping[str, Callable[[], Result]], runs: int) -> dict[str, list[Result]]:
-    """Call every way ``runs`` times, one after the other."""
+def seconds(work: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:
+    """Return what one call takes, in CPU seconds of this process unless another clock is given."""
+    start = clock()
+    work()
+    return clock() - start
+
+
+def in_turns(ways: Mapping[str, Callable[[], Result]], runs: int, warm: int = 0) -> dict[str, list[Result]]:
+    """Call every way ``runs`` times, one after the other, after ``warm`` rounds whose results are dropped."""
     results: dict[str, list[Result]] = {name: [] for name in ways}
-    for _ in range(runs):
+    for number in range(-warm, runs):
         for name, way in ways.items():
-            results[name].append(way())
+            result = way()
+            if number >= 0:
+                results[name].append(result)
     return results
+
+
+def timed_in_turns(ways: Mapping[str, Callable[[], Any]], runs: int, warm: int = 1) -> dict[str, list[float]]:
+    """Return the CPU seconds of ``runs`` calls of every way, in turns."""
+    return in_turns({name: lambda way=way: seconds(way) for name, way in ways.items()}, runs, warm)
 
 
 def beside(spent: Mapping[str, Sequence[float]], own: str = "ours", digits: int = 2) -> dict[str, float | str]:
@@ -100,6 +123,11 @@ def beside(spent: Mapping[str, Sequence[float]], own: str = "ours", digits: int 
             row[f"{name} / {own}"] = round(ratio, digits)
             row[f"{SPREAD} of {name}"] = f"{min(turns):.{digits}f}, {max(turns):.{digits}f}" if turns else ""
     return row
+
+
+def medians(spent: Mapping[str, Sequence[float]], unit: str, factor: float = 1.0, digits: int = 3) -> dict[str, float]:
+    """Return the median of each way, times ``factor``, as figures named with their unit."""
+    return {f"{name}, {unit}": round(statistics.median(times) * factor, digits) for name, times in spent.items()}
 
 
 def column(rows: Iterable[Mapping[str, Any]], name: str) -> list[float]:
