@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
 
 from components.language.logistic import probabilities
 
-_ROUNDS = 60
+_ROUNDS = 100
 """Steps of the optimiser, at most."""
 ALONE = 0.5
 """Share of each segment's own likelihood in the loss: a text is refused by its likeliest segment, whatever its run."""
@@ -28,19 +30,16 @@ class Text(NamedTuple):
     importance: float
 
 
-def fit_runs(matrix: np.ndarray, texts: Sequence[Text], weights: np.ndarray, penalty: float, start: float) -> np.ndarray:
+def fit_runs(matrix: np.ndarray | csr_matrix, texts: Sequence[Text], penalty: float, start: float) -> np.ndarray:
     """Return the weights that make the labelled runs likeliest under a Gaussian prior.
 
     Args:
         matrix: segments × features, the intercept last, texts in order.
-        weights: those to begin with.
         penalty: half of it times the squared weights is subtracted from the log-likelihood.
         start: what a run loses by not beginning at the first segment.
     """
-    from scipy.optimize import minimize  # slow to load
-
     groups = _by_length(texts)
-    ridge = np.full(len(weights), penalty)
+    ridge = np.full(matrix.shape[1], penalty)
     ridge[-1] = 0.0
 
     def loss(now: np.ndarray) -> tuple[float, np.ndarray]:
@@ -52,7 +51,7 @@ def fit_runs(matrix: np.ndarray, texts: Sequence[Text], weights: np.ndarray, pen
             slope[rows] = importance[:, None] * change
         return total + 0.5 * float(ridge @ now**2), matrix.T @ slope + ridge * now
 
-    return np.asarray(minimize(loss, weights, jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS}).x)
+    return np.asarray(minimize(loss, np.zeros(len(ridge)), jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS}).x)
 
 
 _Group = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

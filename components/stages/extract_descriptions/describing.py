@@ -1,7 +1,8 @@
 """How likely each segment of a text describes an image, and the run of segments that does.
 
 A logistic regression over the form of a segment and its surroundings: words of closed classes (``cues`` of the language's data
-file), signs of appeals (telephone numbers, links, labels, prices), signs of images (articles, gerunds, places), position. Words
+file), each word by its hash, signs of appeals (telephone numbers, links, labels, prices), of images (articles, gerunds, places),
+position. Words
 in quotation marks or in an announced transcript ("Texto: ...") are text of the image, whatever they say.
 """
 
@@ -13,9 +14,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from components.language.logistic import probability
-from components.stages.extract_descriptions.forms import form_of
+from components.stages.extract_descriptions.forms import form_of, hashed_words
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.segments import Segment, split
+from components.stages.extract_descriptions.words import words_of
 
 START = 3.0
 """Log odds that the segments before a description must lose by, together: most captions begin with their description."""
@@ -34,6 +36,8 @@ _LINE, _BLANK = 2, 3
 _NEAR = 3
 """Segments around one in which an appeal counts."""
 _LEAST_EVIDENCE = (1, 2, 3, 4)
+_LEAST_REPEATED = 5
+"""Words of a segment that says nothing new where it stands again."""
 
 
 def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str, float]]:
@@ -59,7 +63,8 @@ def features(text: str, segments: list[Segment], rules: Rules) -> list[dict[str,
         place = "paragraph" if gap in ("line", "blank") or segment.spacer else "sentence"
         context = "first" if gap == "start" else f"transcript {place}" if inside else place
         present = {name: value for name, value in row.items() if value}
-        rows.append(present | {f"{name} in {context}": value for name, value in present.items()} | {f"in {context}": 1.0})
+        present |= {f"{name} in {context}": value for name, value in present.items()} | {f"in {context}": 1.0}
+        rows.append(present | dict.fromkeys(hashed_words(text[segment.start : segment.end], rules), 1.0))
         shown += bool(form.get("shows image"))
         transcript = _after(transcript, form)
     return rows
@@ -155,9 +160,15 @@ def _addresses(form: Mapping[str, float]) -> bool:
 
 
 def scores(text: str, segments: list[Segment], rules: Rules, weights: Mapping[str, float]) -> list[float]:
-    """Return the log odds of each segment that it describes an image."""
+    """Return the log odds of each segment that it describes an image; one that repeats an earlier one has 0."""
     rows = features(text, segments, rules)
-    return [weights[BIAS] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items()) for row in rows]
+    odds = [weights[BIAS] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items()) for row in rows]
+    seen: set[tuple[str, ...]] = set()
+    for at, segment in enumerate(segments):
+        said = tuple(word.folded for word in words_of(text[segment.start : segment.end]))
+        odds[at] = 0.0 if said in seen and len(said) >= _LEAST_REPEATED else odds[at]
+        seen.add(said)
+    return odds
 
 
 def best_run(values: list[float], start: float = 0.0) -> tuple[int, int] | None:

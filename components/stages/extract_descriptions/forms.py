@@ -7,11 +7,12 @@ The classes of words are the language's (``cues`` of its data file). Words in qu
 from __future__ import annotations
 
 import re
+from zlib import crc32
 
 from components.core.hashtags import HASHTAG
 from components.stages.extract_descriptions.bounds import is_label
 from components.stages.extract_descriptions.languages import is_own
-from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, QUOTATION, without_marks
+from components.stages.extract_descriptions.marks import MAIL, MENTION, QUOTATION, links_to_remove, without_marks
 from components.stages.extract_descriptions.plain_text import without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.trailers import is_common, is_known
@@ -47,6 +48,9 @@ _SHOWS = ("depicts", "places", "colours", "letters", "shows", "bodies")
 _LEAST_SAID = 2
 """Words of a segment that a colon ends, below which it is a label; above, somebody speaks or a text follows."""
 _SHORT = 4
+HASHED = "#"
+"""First letter of the features of words."""
+_BUCKETS = 1 << 15
 _ACRONYM = 5
 """Letters of an acronym, at most."""
 
@@ -76,6 +80,18 @@ def _is_handle(word: str) -> bool:
     return mixed or (word.isalpha() and not is_known(word))
 
 
+def hashed_words(piece: str, rules: Rules) -> frozenset[str]:
+    """Return the words, the first, the first two and the last of a segment as names of features, by hash (Weinberger 2009 §2).
+
+    The hash keeps the vocabulary of the captions out of the weights.
+    """
+    words = [word.folded for word in words_of(spoken(piece, rules))]
+    if not words:
+        return frozenset()
+    said = [*words, f"first {words[0]}", f"first {' '.join(words[:2])} two", f"last {words[-1]}"]
+    return frozenset(f"{HASHED}{crc32(word.encode()) % _BUCKETS:x}" for word in said)
+
+
 def form_of(piece: str, rules: Rules) -> dict[str, float]:
     """Return what a segment is like, by name; absent names are 0."""
     bare = spoken(piece, rules)
@@ -97,7 +113,7 @@ def form_of(piece: str, rules: Rules) -> dict[str, float]:
     row["only marks"] = float(not words_of(without_marks(bare)))
     row["hashtag"] = len(HASHTAG.findall(bare)) / max(count, 1)
     row["account"] = 2 * len(MENTION.findall(bare)) / max(count, 2)
-    row["link"] = float(bool(LINK.search(MAIL.sub(" ", bare))))
+    row["link"] = float(bool(links_to_remove(MAIL.sub(" ", bare), rules)))
     row["phone"] = float(has_phone(bare))
     row["mail"] = float(bool(MAIL.search(bare)))
     row["com"] = float("com" in folded)
