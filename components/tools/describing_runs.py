@@ -14,12 +14,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from components.language.logistic import probabilities
-
 _ROUNDS = 100
 """Steps of the optimiser, at most."""
-ALONE = 0.5
-"""Share of each segment's own likelihood in the loss: a text is refused by its likeliest segment, whatever its run."""
 
 
 class Text(NamedTuple):
@@ -75,7 +71,7 @@ def _by_length(texts: Sequence[Text]) -> list[_Group]:
 
 
 def _surprise(odds: np.ndarray, wanted: np.ndarray, runs: np.ndarray, start: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the log-likelihood of each text's run and segments, and its slope by segment, texts × segments."""
+    """Return minus the log-likelihood of each text's run and its slope by segment, texts × segments."""
     length = odds.shape[1]
     sums = np.concatenate([np.zeros((len(odds), 1)), odds.cumsum(axis=1)], axis=1)
     scores = sums[:, None, 1:] - sums[:, :-1, None] - start * (np.arange(length) > 0)[:, None]
@@ -88,6 +84,4 @@ def _surprise(odds: np.ndarray, wanted: np.ndarray, runs: np.ndarray, start: flo
     covered = np.flip(np.flip(begun, axis=2).cumsum(axis=2), axis=2)
     expected = np.diagonal(covered, axis1=1, axis2=2)
     labelled = np.where(runs[:, 0] < 0, 0.0, scores[np.arange(len(odds)), runs[:, 0], runs[:, 1]])
-    alone = (np.logaddexp(0, odds) - wanted * odds).sum(axis=1)
-    likely = probabilities(odds)
-    return highest + np.log(whole) - labelled + ALONE * alone, expected - wanted + ALONE * (likely - wanted)
+    return highest + np.log(whole) - labelled, expected - wanted

@@ -29,6 +29,7 @@ _BULLETS = ("- ", "• ", "* ", "– ")
 _TRANSCRIPT_COLON = re.compile(r"[:：](?!\s*+[\"“«'‘])")
 _TORN_ACCOUNT = re.compile(r"(?:^|\s)\.[a-z]|^\W*\w+\.[a-z]{3,}[\w.]*\W*$")
 _ANNOUNCED = re.compile(r"(?:^|(?<=[.:：\n]))([^.:：\n]*+)[:：](?=\s*+\S)")
+_GOES_ON = re.compile(r"[\s(]*+[a-zà-ÿ]")
 _ANNOUNCING = 6
 """Words before a colon among which one announces a text."""
 _UNCLOSED = re.compile(r"(?<!\w)[“«\"](?=\w)")
@@ -56,7 +57,9 @@ _ACRONYM = 5
 
 
 def spoken(text: str, rules: Rules) -> str:
-    """Return a segment without emoji and without the text of the image: what it quotes or announces ("lê-se: ...")."""
+    """Return a segment without emoji, links and the text of the image: what it quotes or announces ("lê-se: ...")."""
+    for start, end in reversed(links_to_remove(text, rules)):
+        text = f"{text[:start]} {text[end:]}"
     bare = QUOTATION.sub(" “” ", text)
     unclosed = _UNCLOSED.search(bare)
     if unclosed:
@@ -72,6 +75,11 @@ def spoken(text: str, rules: Rules) -> str:
 def has_phone(text: str) -> bool:
     """Return whether a text has a telephone number: eight or nine digits, with or without an area code; not two years."""
     return any(not (_YEAR.fullmatch(match[1]) and _YEAR.fullmatch(match[2])) for match in _PHONE.finditer(text))
+
+
+def _has_link(text: str, rules: Rules) -> bool:
+    """Return whether a text leads to a link; one in brackets or inside a sentence names what the image shows."""
+    return any(text[start - 1 : start] != "(" and not _GOES_ON.match(text, end) for start, end in links_to_remove(text, rules))
 
 
 def _is_handle(word: str) -> bool:
@@ -113,7 +121,7 @@ def form_of(piece: str, rules: Rules) -> dict[str, float]:
     row["only marks"] = float(not words_of(without_marks(bare)))
     row["hashtag"] = len(HASHTAG.findall(bare)) / max(count, 1)
     row["account"] = 2 * len(MENTION.findall(bare)) / max(count, 2)
-    row["link"] = float(bool(links_to_remove(MAIL.sub(" ", bare), rules)))
+    row["link"] = float(_has_link(piece, rules))
     row["phone"] = float(has_phone(bare))
     row["mail"] = float(bool(MAIL.search(bare)))
     row["com"] = float("com" in folded)
