@@ -112,13 +112,15 @@ def _appeals(form: Mapping[str, float]) -> bool:
 
 
 def scores(text: str, segments: list[Segment], rules: Rules, weights: Mapping[str, float]) -> list[float]:
-    """Return the log odds of each segment that it describes an image; one that repeats an earlier one has 0."""
+    """Return the log odds of each segment that it describes an image; behind an unlikely one, one that was said before has 0."""
     rows = features(text, segments, rules)
     odds = [weights[BIAS] + math.fsum(weights.get(name, 0.0) * value for name, value in row.items()) for row in rows]
     seen: set[tuple[str, ...]] = set()
+    doubtful = False
     for at, segment in enumerate(segments):
         said = tuple(word.folded for word in words_of(text[segment.start : segment.end]))
-        odds[at] = 0.0 if said in seen and len(said) >= _LEAST_REPEATED else odds[at]
+        doubtful = doubtful or odds[at] < 0
+        odds[at] = 0.0 if doubtful and said in seen and len(said) >= _LEAST_REPEATED else odds[at]
         seen.add(said)
     return odds
 

@@ -90,7 +90,7 @@ def test_a_description_that_only_looks_similar_stays(text: str) -> None:
     assert found(f"#PraCegoVer: {text}").text == text
 
 
-@pytest.mark.parametrize("advert", ["Peça já o seu!", "Quem não ama?\n\nLink na bio.", "Compre o seu pelo WhatsApp."])
+@pytest.mark.parametrize("advert", ["Peça já o seu!", "Saiba mais!\n\nLink na bio.", "Compre o seu pelo WhatsApp."])
 def test_a_description_that_stands_again_behind_an_advert_is_said_once(advert: str) -> None:
     assert found(f"#PraCegoVer: {PICTURE}{advert}\n\n{PICTURE}").text == PICTURE
 
