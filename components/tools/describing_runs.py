@@ -11,13 +11,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
 
-from components.language.logistic import probabilities
-
-_ROUNDS = 60
+_ROUNDS = 100
 """Steps of the optimiser, at most."""
-ALONE = 0.5
-"""Share of each segment's own likelihood in the loss: a text is refused by its likeliest segment, whatever its run."""
 
 
 class Text(NamedTuple):
@@ -28,19 +26,16 @@ class Text(NamedTuple):
     importance: float
 
 
-def fit_runs(matrix: np.ndarray, texts: Sequence[Text], weights: np.ndarray, penalty: float, start: float) -> np.ndarray:
+def fit_runs(matrix: np.ndarray | csr_matrix, texts: Sequence[Text], penalty: float, start: float) -> np.ndarray:
     """Return the weights that make the labelled runs likeliest under a Gaussian prior.
 
     Args:
         matrix: segments × features, the intercept last, texts in order.
-        weights: those to begin with.
         penalty: half of it times the squared weights is subtracted from the log-likelihood.
         start: what a run loses by not beginning at the first segment.
     """
-    from scipy.optimize import minimize  # slow to load
-
     groups = _by_length(texts)
-    ridge = np.full(len(weights), penalty)
+    ridge = np.full(matrix.shape[1], penalty)
     ridge[-1] = 0.0
 
     def loss(now: np.ndarray) -> tuple[float, np.ndarray]:
@@ -52,7 +47,7 @@ def fit_runs(matrix: np.ndarray, texts: Sequence[Text], weights: np.ndarray, pen
             slope[rows] = importance[:, None] * change
         return total + 0.5 * float(ridge @ now**2), matrix.T @ slope + ridge * now
 
-    return np.asarray(minimize(loss, weights, jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS}).x)
+    return np.asarray(minimize(loss, np.zeros(len(ridge)), jac=True, method="L-BFGS-B", options={"maxiter": _ROUNDS}).x)
 
 
 _Group = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -76,7 +71,7 @@ def _by_length(texts: Sequence[Text]) -> list[_Group]:
 
 
 def _surprise(odds: np.ndarray, wanted: np.ndarray, runs: np.ndarray, start: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return minus the log-likelihood of each text's run and segments, and its slope by segment, texts × segments."""
+    """Return minus the log-likelihood of each text's run and its slope by segment, texts × segments."""
     length = odds.shape[1]
     sums = np.concatenate([np.zeros((len(odds), 1)), odds.cumsum(axis=1)], axis=1)
     scores = sums[:, None, 1:] - sums[:, :-1, None] - start * (np.arange(length) > 0)[:, None]
@@ -89,6 +84,4 @@ def _surprise(odds: np.ndarray, wanted: np.ndarray, runs: np.ndarray, start: flo
     covered = np.flip(np.flip(begun, axis=2).cumsum(axis=2), axis=2)
     expected = np.diagonal(covered, axis1=1, axis2=2)
     labelled = np.where(runs[:, 0] < 0, 0.0, scores[np.arange(len(odds)), runs[:, 0], runs[:, 1]])
-    alone = (np.logaddexp(0, odds) - wanted * odds).sum(axis=1)
-    likely = probabilities(odds)
-    return highest + np.log(whole) - labelled + ALONE * alone, expected - wanted + ALONE * (likely - wanted)
+    return highest + np.log(whole) - labelled, expected - wanted

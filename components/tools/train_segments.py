@@ -13,15 +13,16 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from scipy.sparse import csr_matrix
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.text_encoding import parse_json_lines, read_text
 from components.language.identification import language_probability
-from components.language.logistic import Features, choose_features, fit, to_matrix
+from components.language.logistic import Features, choose_features
 from components.stages.extract_descriptions.describing import BIAS, START, features
 from components.stages.extract_descriptions.extract import text_to_cut
+from components.stages.extract_descriptions.forms import HASHED
 from components.stages.extract_descriptions.marks import without_marks
 from components.stages.extract_descriptions.rules import Rules, load_rules
 from components.stages.extract_descriptions.segments import split
@@ -29,7 +30,7 @@ from components.stages.extract_descriptions.words import count_words, words_of
 from components.tools.describing_runs import Text, fit_runs
 
 PENALTY = 0.3
-LEAST = 3
+LEAST = 4
 """Segments that a feature must occur in."""
 REFUSED = 3.0
 """Importance of a segment of a caption without a description: there are few, and one mistaken segment keeps its advert."""
@@ -58,17 +59,26 @@ def train(files: Sequence[Path], out: Path, language: str = "pt", about: str = "
             "all segments are of one kind", where="train-segments", hint="give captions with more than their description"
         )
     names = choose_features(rows, LEAST)
-    matrix = to_matrix(rows, names)
-    importance = np.concatenate([np.full(text.segments, text.importance) for text in texts])
-    fitted = fit(matrix, np.array(labels, dtype=float), importance, PENALTY)
-    fitted = fit_runs(matrix, texts, fitted, PENALTY, START)
+    fitted = fit_runs(_sparse(rows, names), texts, PENALTY, START)
     weights = {name: round(float(weight), _DECIMALS) for name, weight in zip([*names, BIAS], fitted, strict=True)}
     described = sum(case["description"] is not None for case in cases)
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     trained_on = {"about": about, "captions": len(cases), "with_description": described, "segments": len(rows), "sha256": digest}
-    content = {"trained_on": trained_on, "weights": {name: weight for name, weight in weights.items() if weight or name == BIAS}}
+    kept = {name: weight for name, weight in weights.items() if weight or name == BIAS}
+    hashed = " ".join(f"{name}:{weight:g}" for name, weight in kept.items() if name.startswith(HASHED))
+    named = {name: weight for name, weight in kept.items() if not name.startswith(HASHED)}
+    content = {"trained_on": trained_on, "weights": named, "words": hashed}
     publish_bytes(out, (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode())
     return trained_on
+
+
+def _sparse(examples: Sequence[Features], names: Sequence[str]) -> csr_matrix:
+    """Return examples × features, with a last column of ones for the intercept."""
+    columns = {name: at for at, name in enumerate(names)}
+    present = [{columns[name]: value for name, value in example.items() if name in columns} for example in examples]
+    cells = [(row, column, value) for row, example in enumerate(present) for column, value in example.items()]
+    rows, places, values = zip(*cells, *((row, len(names), 1.0) for row in range(len(examples))), strict=True)
+    return csr_matrix((values, (rows, places)), shape=(len(examples), len(names) + 1))
 
 
 def _read(file: Path) -> list[dict[str, Any]]:

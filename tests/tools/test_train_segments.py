@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,13 @@ def test_a_line_without_caption_and_description_is_refused(tmp_path: Path, line:
 def test_the_fitted_weights_make_the_labelled_runs_the_best() -> None:
     features = np.array([[1.0, 0, 1], [0, 1, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
     texts = [Text(2, (0, 0), 1.0), Text(2, (0, 0), 1.0), Text(1, None, 1.0)]
-    weights = fit_runs(features, texts, np.zeros(3), penalty=0.01, start=0.0)
+    weights = fit_runs(features, texts, penalty=0.01, start=0.0)
     odds = features @ weights
     assert odds[0] > 0 > odds[1]
+
+
+def test_the_weights_hold_no_word_of_the_captions(tmp_path: Path) -> None:
+    train([CASES], tmp_path / "weights.json")
+    content = json.loads((tmp_path / "weights.json").read_text(encoding="utf-8"))
+    assert content["words"] and all(re.fullmatch(r"#[0-9a-f]+:-?[0-9.]+", item) for item in content["words"].split())
+    assert "cortinas" in CASES.read_text(encoding="utf-8") and "cortinas" not in (tmp_path / "weights.json").read_text()

@@ -33,7 +33,7 @@ class Params(Settings):
     min_language: float = 0.05
     """Probability of the language below which a piece of text may be foreign. Ours."""
     min_describing: float = 0.5
-    """Least probability that the likeliest segment of a caption describes an image. Ours; PCV's code refuses no text: 0."""
+    """Least probability that a caption has segments that describe an image. Ours; PCV's code refuses no text: 0."""
     max_characters: int = 10_000
     """Characters a caption may have at most. Ours: Instagram's have 2,200, those of most Mastodon servers 500."""
 

@@ -44,7 +44,7 @@ REASONS = {
     "before_tag": "no text follows the tag, but the text before it is marked as a description",
     "only_marks": "only hashtags, mentions, links, emoji or punctuation stand behind the tag",
     "too_short": "not more than `min_words` words are left",
-    "no_description": "no segment describes an image",
+    "no_description": "no run of segments describes an image",
     "not_portuguese": "what stands behind the tag is in another language",
     "unsettled": "the text still changes after the last round of rules; ordinary captions settle",
 }
@@ -186,7 +186,7 @@ def _bound(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> None:
 
 
 def _apply_once(draft: _Draft, rules: Rules, guess: Guess, params: Params) -> float:
-    """Apply each rule once, and return the probability of the segment that is likeliest to describe an image."""
+    """Apply each rule once, and return the probability that a run of segments describes an image."""
     _bound(draft, rules, guess, params)
     text, described = describing(draft.text, rules)
     draft.update("describing", text, "other segments address, sell, cite or sign")

@@ -7,11 +7,12 @@ The classes of words are the language's (``cues`` of its data file). Words in qu
 from __future__ import annotations
 
 import re
+from zlib import crc32
 
 from components.core.hashtags import HASHTAG
 from components.stages.extract_descriptions.bounds import is_label
 from components.stages.extract_descriptions.languages import is_own
-from components.stages.extract_descriptions.marks import LINK, MAIL, MENTION, QUOTATION, without_marks
+from components.stages.extract_descriptions.marks import MAIL, MENTION, QUOTATION, links_to_remove, without_marks
 from components.stages.extract_descriptions.plain_text import without_emoji
 from components.stages.extract_descriptions.rules import Rules
 from components.stages.extract_descriptions.trailers import is_common, is_known
@@ -28,6 +29,7 @@ _BULLETS = ("- ", "• ", "* ", "– ")
 _TRANSCRIPT_COLON = re.compile(r"[:：](?!\s*+[\"“«'‘])")
 _TORN_ACCOUNT = re.compile(r"(?:^|\s)\.[a-z]|^\W*\w+\.[a-z]{3,}[\w.]*\W*$")
 _ANNOUNCED = re.compile(r"(?:^|(?<=[.:：\n]))([^.:：\n]*+)[:：](?=\s*+\S)")
+_GOES_ON = re.compile(r"[\s(]*+[a-zà-ÿ]")
 _ANNOUNCING = 6
 """Words before a colon among which one announces a text."""
 _UNCLOSED = re.compile(r"(?<!\w)[“«\"](?=\w)")
@@ -47,12 +49,17 @@ _SHOWS = ("depicts", "places", "colours", "letters", "shows", "bodies")
 _LEAST_SAID = 2
 """Words of a segment that a colon ends, below which it is a label; above, somebody speaks or a text follows."""
 _SHORT = 4
+HASHED = "#"
+"""First letter of the features of words."""
+_BUCKETS = 1 << 15
 _ACRONYM = 5
 """Letters of an acronym, at most."""
 
 
 def spoken(text: str, rules: Rules) -> str:
-    """Return a segment without emoji and without the text of the image: what it quotes or announces ("lê-se: ...")."""
+    """Return a segment without emoji, links and the text of the image: what it quotes or announces ("lê-se: ...")."""
+    for start, end in reversed(links_to_remove(text, rules)):
+        text = f"{text[:start]} {text[end:]}"
     bare = QUOTATION.sub(" “” ", text)
     unclosed = _UNCLOSED.search(bare)
     if unclosed:
@@ -70,10 +77,27 @@ def has_phone(text: str) -> bool:
     return any(not (_YEAR.fullmatch(match[1]) and _YEAR.fullmatch(match[2])) for match in _PHONE.finditer(text))
 
 
+def _has_link(text: str, rules: Rules) -> bool:
+    """Return whether a text leads to a link; one in brackets or inside a sentence names what the image shows."""
+    return any(text[start - 1 : start] != "(" and not _GOES_ON.match(text, end) for start, end in links_to_remove(text, rules))
+
+
 def _is_handle(word: str) -> bool:
     """Return whether a word is no word of a language: letters that no list has, or letters and digits."""
     mixed = word.isalnum() and not word.isalpha() and not word.isdigit() and len(word) > _SHORT
     return mixed or (word.isalpha() and not is_known(word))
+
+
+def hashed_words(piece: str, rules: Rules) -> frozenset[str]:
+    """Return the words, the first, the first two and the last of a segment as names of features, by hash (Weinberger 2009 §2).
+
+    The hash keeps the vocabulary of the captions out of the weights.
+    """
+    words = [word.folded for word in words_of(spoken(piece, rules))]
+    if not words:
+        return frozenset()
+    said = [*words, f"first {words[0]}", f"first {' '.join(words[:2])} two", f"last {words[-1]}"]
+    return frozenset(f"{HASHED}{crc32(word.encode()) % _BUCKETS:x}" for word in said)
 
 
 def form_of(piece: str, rules: Rules) -> dict[str, float]:
@@ -97,7 +121,7 @@ def form_of(piece: str, rules: Rules) -> dict[str, float]:
     row["only marks"] = float(not words_of(without_marks(bare)))
     row["hashtag"] = len(HASHTAG.findall(bare)) / max(count, 1)
     row["account"] = 2 * len(MENTION.findall(bare)) / max(count, 2)
-    row["link"] = float(bool(LINK.search(MAIL.sub(" ", bare))))
+    row["link"] = float(_has_link(piece, rules))
     row["phone"] = float(has_phone(bare))
     row["mail"] = float(bool(MAIL.search(bare)))
     row["com"] = float("com" in folded)

@@ -20,11 +20,14 @@ QUOTE = re.compile(rf"(?<!\w)[\[(]?(?i:re|qt)[ \t]*+[:：]\s{{0,4}}+[<\[(]?(?:{L
 """What servers add to a post that quotes another, for programs that do not show quotes: "RE: https://…", "QT: [https://…]"."""
 MAIL = re.compile(r"(?<![\w@.+-])[\w+-]++(?:\.[\w+-]++)*+@[\w-]++(?:\.[\w-]++)++")
 MENTION = re.compile(rf"(?<![\w/])[@＠][\w{MARKS}]++(?:[.\-][\w{MARKS}]++)*+(?:@[\w-]++(?:\.[\w-]++)++)?+")
-QUOTATION = re.compile(r"“[^“”]*+”|\"[^\"]*+\"|«[^«»]*+»|(?<!\w)‘[^‘’]*+’(?!\w)|(?<!\w)'[^'\n]*+'(?!\w)")
+_NESTED = r"(?<!\w)\"(?=\w)(?:[^\"]|(?<=\s)\"(?=\w)[^\"]*+\"(?!\w))*+\"(?!\w)"
+QUOTATION = re.compile(rf"“[^“”]*+”|{_NESTED}|(?<![.!?…])\"[^\"]*+\"|«[^«»]*+»|(?<!\w)‘[^‘’]*+’(?!\w)|(?<!\w)'[^'\n]*+'(?!\w)")
 _LINK_END = ".,;:!?…)]}'*_"
 _SEPARATED = r"(?:[\s,/|&+]|(?<=\s)e(?=\s))*+"
 _OPENING, _CLOSING = "\"'“‘«([{", "\"'”’»)]}"
 _FINISHED = ".!?…:;"
+_NEAR, _WORDS_BEFORE = 40, 3
+"""Characters and words before an address that may say that the image shows it."""
 
 
 def link_spans(text: str) -> list[tuple[int, int]]:
@@ -38,9 +41,22 @@ def without_quotes(text: str) -> str:
 
 
 def without_links(text: str, rules: Rules) -> str:
-    """Return the text without links and without the preposition before one at the end of a sentence; those in quotations stay."""
+    """Return the text without links and without the preposition before one at the end of a sentence; text of the image stays."""
+    return _without(text, links_to_remove(text, rules), rules)
+
+
+def links_to_remove(text: str, rules: Rules) -> list[tuple[int, int]]:
+    """Return the spans of links that are no text of the image."""
     quoted = [match.span() for match in QUOTATION.finditer(text)]
-    return _without(text, [span for span in link_spans(text) if not any(start < span[0] < end for start, end in quoted)], rules)
+    spans = [span for span in link_spans(text) if not _is_shown(text, span, rules)]
+    return [span for span in spans if not any(start < span[0] < end for start, end in quoted)]
+
+
+def _is_shown(text: str, span: tuple[int, int], rules: Rules) -> bool:
+    """Return whether a sentence says that the image shows an address: "No rodapé está exemplo.com"."""
+    clause = re.split(r"[.!?…\n]", text[max(0, span[0] - _NEAR) : span[0]])[-1]
+    near = {word.lower() for word in re.findall(r"[^\W\d_]+", clause)[-_WORDS_BEFORE:]}
+    return "://" not in text[slice(*span)] and bool(near & (rules.cues["shows"] | rules.cues["letters"]))
 
 
 def without_mentions(text: str, rules: Rules) -> str:

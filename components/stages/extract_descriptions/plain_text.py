@@ -96,7 +96,7 @@ def without_strays(text: str) -> str:
 
 _HASH = re.compile(r"(?<![^\W_])[#＃]++|[#＃]++(?=\w)")
 _AT = re.compile(r"(?<![\w@＠])[@＠]++(?=\w)")
-_HOLLOW = re.compile(r"\(\s*+\)|\[\s*+\]|\{\s*+\}|“\s*+”|«\s*+»|\"\s++\"")
+_HOLLOW = re.compile(r"\(\s*+\)|\[\s*+\]|\{\s*+\}|“\s*+”|«\s*+»|(?<!\S)\"\s++\"(?!\w)")
 _BEFORE = re.compile(r"\s+([,;:!?…)\]}]|[”»](?!\w))|\s+(\.)(?!\w)")
 """A ” before a word may open a quotation: ”assim”."""
 _AFTER_OPENING = re.compile(r"([(\[{“«])\s+")
@@ -146,8 +146,9 @@ def clean_ends(text: str) -> str:
     while begin < len(text) and text[begin] in _EDGE and not (text[begin] == "+" and text[begin + 1 : begin + 2].isdigit()):
         begin += 1
     text = text[begin:]
-    end = len(text)
     surplus = {closer: text.count(closer) - text.count(opener) for opener, closer in ("()", "[]", "{}")}
+    text = text[:-1] if text.endswith(".") and surplus.get(text[-2:-1], 0) > 0 else text
+    end = len(text)
     while end and (text[end - 1] in _END_EDGE or surplus.get(text[end - 1], 0) > 0):
         if text[end - 1] in surplus:
             surplus[text[end - 1]] -= 1

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
 import yaml
@@ -64,6 +65,13 @@ class Rules(NamedTuple):
     emoticons: tuple[str, ...]
 
 
+def read_weights(file: Path) -> dict[str, float]:
+    """Return the log odds by feature; those of hashed words stand in one string: "#1a:0.5 #2b:-1"."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    hashed = (item.split(":") for item in content["words"].split())
+    return content["weights"] | {name: float(weight) for name, weight in hashed}
+
+
 @lru_cache(maxsize=8)
 def load_rules(language: str) -> Rules:
     """Return the lists of one language (ISO 639-1), which the settings have checked."""
@@ -92,7 +100,7 @@ def load_rules(language: str) -> Rules:
         "cues": cues,
         "openers": frozenset((*lists["cues"]["asks"], *lists["cues"]["cites"])),
         "abbreviations": frozenset(lists["abbreviations"]),
-        "weights": json.loads((LISTS / f"segments.{language}.json").read_text(encoding="utf-8"))["weights"],
+        "weights": read_weights(LISTS / f"segments.{language}.json"),
         "language": language,
         "version": int(lists["version"]),
         "end": Phrases([*ends([*lists["end_object"], *lists["tag"]]), *lists["end_other"]]),

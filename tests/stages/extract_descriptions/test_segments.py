@@ -39,17 +39,14 @@ def test_a_segment_ends_at_lines_sentences_and_remarks_but_not_in_quotations_and
     assert len(split(text, RULES)) == pieces
 
 
-@given(st.lists(st.integers(-5, 5), max_size=8), st.integers(0, 3))
+@given(st.lists(st.integers(-5, 5), min_size=1, max_size=8), st.integers(0, 3))
 def test_the_best_run_has_the_highest_sum_of_all_runs(values: list[int], start: int) -> None:
-    sums = [
-        sum(values[first : last + 1]) - (start if first else 0)
+    sums = {
+        (first, last): sum(values[first : last + 1]) - (start if first else 0)
         for first, last in combinations_with_replacement(range(len(values)), 2)
-    ]
-    run = best_run([float(value) for value in values], float(start))
-    best = max(sums, default=0)
-    assert (run is None) == (best <= 0)
-    if run is not None:
-        assert sum(values[run[0] : run[1] + 1]) - (start if run[0] else 0) == best
+    }
+    best, first, last = best_run([float(value) for value in values], float(start))
+    assert best == max(sums.values()) == sums[first, last]
 
 
 def test_a_caption_without_a_describing_segment_is_kept_where_the_setting_asks_for_none() -> None:

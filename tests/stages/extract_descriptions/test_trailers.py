@@ -82,10 +82,21 @@ def test_what_follows_a_description_goes(remain: str) -> None:
         "Ao lado do cartaz “Bem-vindos” uma menina sorrindo.",
         "Uma menina lê “Bom dia” sorrindo.",
         "Duas pessoas olham um mapa em frente à loja.",
+        "Um barco azul na areia. No rodapé está exemplo.com.",
+        'Dois cartazes. "Venha. Diga um "Bom dia!" a todos." "Pense... Fale com quem quiser." Os dois têm flores.',
     ],
 )
 def test_a_description_that_only_looks_similar_stays(text: str) -> None:
     assert found(f"#PraCegoVer: {text}").text == text
+
+
+@pytest.mark.parametrize("advert", ["Peça já o seu!", "Saiba mais!\n\nLink na bio.", "Compre o seu pelo WhatsApp."])
+def test_a_description_that_stands_again_behind_an_advert_is_said_once(advert: str) -> None:
+    assert found(f"#PraCegoVer: {PICTURE}{advert}\n\n{PICTURE}").text == PICTURE
+
+
+def test_a_bracket_that_nothing_opens_goes_from_the_end() -> None:
+    assert found(f"#PraCegoVer: {PICTURE[:-1]}).").text == PICTURE
 
 
 NOUNS = ["barco", "menina", "árvore", "janela", "cachorro", "praça", "mulher", "criança", "telefone", "loja"]
