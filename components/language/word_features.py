@@ -7,6 +7,7 @@ Only nouns, verbs, adjectives and adverbs count, never names. The ratios come fr
 from __future__ import annotations
 
 import math
+import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -27,6 +28,11 @@ LARGEST = 3.0
 """Logarithm of the ratio, at most; its negative at least."""
 DECIMALS = 1
 """Of the ratios."""
+
+
+def word_key(word: str) -> int:
+    """Return the number that stands for a word in small letters, so that weights hold no list of a text's words."""
+    return zlib.crc32(word.encode())
 
 
 def word_counts(texts: Sequence[str], weight: float = 1.0) -> Counter[str]:
@@ -50,8 +56,12 @@ def likelihood_ratios(captions: Mapping[str, float], others: Mapping[str, float]
     return ratios
 
 
-def word_features(parse: Parse, ratios: Mapping[str, float]) -> dict[str, float]:
-    """Return the features by name: numbers from about -1.5 to 1.5; one that the text has no word for is absent."""
+def word_features(parse: Parse, ratios: Mapping[int, float]) -> dict[str, float]:
+    """Return the features by name: numbers from about -1.5 to 1.5; one that the text has no word for is absent.
+
+    Args:
+        ratios: by the words' keys.
+    """
     pos, dep = parse["pos"], parse["dep"]
     counted = [at for at, tag in enumerate(pos) if tag in COUNTED]
     nouns = [at for at in counted if pos[at] == "NOUN"]
@@ -77,9 +87,10 @@ def word_features(parse: Parse, ratios: Mapping[str, float]) -> dict[str, float]
     return found
 
 
-def _ratio(parse: Parse, at: int, ratios: Mapping[str, float]) -> float | None:
+def _ratio(parse: Parse, at: int, ratios: Mapping[int, float]) -> float | None:
     """Return the ratio of a word as it stands, else that of its lemma; None where both are too rare."""
-    return ratios.get(parse["text"][at].lower(), ratios.get(parse["lemma"][at].lower()))
+    keys = (word_key(parse[form][at].lower()) for form in ("text", "lemma"))
+    return next((ratios[key] for key in keys if key in ratios), None)
 
 
 def _add_vector(name: str, words: Sequence[str], found: dict[str, float]) -> None:

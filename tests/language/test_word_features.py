@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.language.parser import EnglishParser
-from components.language.word_features import LARGEST, VECTOR_SCALE, likelihood_ratios, word_counts, word_features
+from components.language.word_features import LARGEST, VECTOR_SCALE, likelihood_ratios, word_counts, word_features, word_key
 
 WORDS = st.dictionaries(st.text("abcd", min_size=1, max_size=2), st.integers(1, 500), max_size=8)
 
@@ -37,7 +37,7 @@ def test_another_name_changes_no_feature_and_another_noun_does() -> None:
     for field in ("text", "lemma"):
         renamed[field] = [{"Anna": "Maria", "Keller": "Santos", "Boston": "Kyoto"}.get(word, word) for word in parse[field]]
         other[field] = ["policy" if word == "dog" else word for word in parse[field]]
-    ratios = {"dog": 2.0, "policy": -2.0, "maria": 3.0, "kyoto": -3.0}
+    ratios = {word_key(word): ratio for word, ratio in {"dog": 2.0, "policy": -2.0, "maria": 3.0, "kyoto": -3.0}.items()}
     assert word_features(renamed, ratios) == word_features(parse, ratios)
     found, changed = word_features(parse, ratios), word_features(other, ratios)
     assert found["ratio mean"] == 1.0 and changed["ratio mean"] == -1.0
@@ -46,5 +46,5 @@ def test_another_name_changes_no_feature_and_another_noun_does() -> None:
 
 @given(st.text(max_size=60))
 def test_any_text_has_features_of_bounded_values(text: str) -> None:
-    found = word_features(EnglishParser().compute(text), {"a": LARGEST, "the": -LARGEST})
+    found = word_features(EnglishParser().compute(text), {word_key("a"): LARGEST, word_key("the"): -LARGEST})
     assert all(abs(value) <= VECTOR_SCALE for value in found.values())

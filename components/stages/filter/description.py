@@ -39,7 +39,7 @@ class DescriptionModel:
 
     intercept: float
     weights: Mapping[str, float]
-    ratios: Mapping[str, float]
+    ratios: Mapping[int, float]
     """Word → the logarithm of its likelihood in captions over that in other texts."""
 
     def features(self, parse: Parse, context: Context | None) -> dict[str, float]:
@@ -72,7 +72,7 @@ def load_model(language: str) -> DescriptionModel | None:
 def read_model(path: Path) -> DescriptionModel:
     """Return the weights of a file."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    ratios = {word: float(ratio) for ratio, words in content["words"].items() for word in words.split()}
+    ratios = {int(key, 16): float(ratio) for ratio, keys in content["words"].items() for key in keys.split()}
     return DescriptionModel(content["intercept"], content["weights"], ratios)
 
 

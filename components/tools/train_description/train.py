@@ -187,8 +187,10 @@ def precision_recall(positive: np.ndarray, probability: np.ndarray, threshold: f
 
 
 def weights_file(about: dict[str, Any], training: Training, weights: np.ndarray) -> str:
-    """Return the file of weights as JSON, a line for each weight and for the words of each ratio; weights that round to nothing
-    are left out."""
+    """Return the file of weights as JSON, a line for each weight and for the keys of each ratio's words.
+
+    Weights that round to nothing are left out.
+    """
     rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(training.names, weights, strict=False)}
     kept = {name: weight for name, weight in rounded.items() if abs(weight) >= SMALLEST}
     content = {"trained": about, "intercept": round(float(weights[-1]), DECIMALS), "weights": kept}

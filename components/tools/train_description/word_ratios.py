@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from components.core.seeded_rng import seeded_rng
 from components.language.dictionary import is_listed
-from components.language.word_features import likelihood_ratios, word_counts
+from components.language.word_features import likelihood_ratios, word_counts, word_key
 from components.language.wordnet import load_wordnet
 from components.tools.train_description.examples import Example
 
@@ -40,15 +40,15 @@ class WordRatios:
             self._counts.setdefault((fold, positive), Counter()).update(word_counts(of_fold, weight))
 
     @lru_cache(maxsize=FOLDS + 1)  # noqa: B019 - lives as long as the training
-    def without(self, fold: int | None) -> dict[str, float]:
-        """Return the ratios of the dictionary's words, learnt without a fold; of all texts for None.
+    def without(self, fold: int | None) -> dict[int, float]:
+        """Return the ratios of the dictionary's words by their keys, learnt without a fold; of all texts for None.
 
-        Other words are mostly names, which must not be in the file of weights.
+        Other words are mostly names, of which a score must not learn.
         """
         captions, others = (self._sum(positive, fold) for positive in (True, False))
         folder = load_wordnet().folder
         ratios = likelihood_ratios(captions, others)
-        return {word: ratio for word, ratio in ratios.items() if word.isalpha() and is_listed(word, folder)}
+        return {word_key(word): ratio for word, ratio in ratios.items() if word.isalpha() and is_listed(word, folder)}
 
     def _sum(self, positive: bool, fold: int | None) -> Counter[str]:
         found: Counter[str] = Counter()
@@ -58,10 +58,10 @@ class WordRatios:
         return found
 
 
-def group_ratios(ratios: dict[str, float]) -> dict[str, str]:
-    """Return ratio → its words in order, as the file of weights has them."""
-    words: dict[float, list[str]] = {}
-    for word in sorted(ratios):
-        if ratios[word]:
-            words.setdefault(ratios[word], []).append(word)
-    return {str(ratio): " ".join(words[ratio]) for ratio in sorted(words)}
+def group_ratios(ratios: dict[int, float]) -> dict[str, str]:
+    """Return ratio → the keys of its words in order, as the file of weights has them."""
+    keys: dict[float, list[str]] = {}
+    for key in sorted(ratios):
+        if ratios[key]:
+            keys.setdefault(ratios[key], []).append(f"{key:08x}")
+    return {str(ratio): " ".join(keys[ratio]) for ratio in sorted(keys)}
