@@ -28,12 +28,9 @@ class Params(Settings):
     """Both sides must be greater than this, in px. CC §3: 400."""
     max_aspect_ratio: float = 2.0
     """Larger side over smaller side, at most. CC §3: 2; CC12M: 2.5."""
-    context_rules: list[Literal["repeats_heading", "repeats_link_text", "control"]] = [
-        "repeats_heading",
-        "repeats_link_text",
-        "control",
-    ]
-    """Rules on the page around an image that apply. Ours: CC reads alt-texts alone, so the dataset ``paper`` has none."""
+    context_rules: list[Literal["repeats_heading", "repeats_link_text", "control"]] = ["repeats_heading", "repeats_link_text"]
+    """Rules on the page around an image that apply. Ours: CC reads alt-texts alone, so the dataset ``paper`` has none;
+    ``control`` is left out: many buttons enlarge a photo (docs/quality.md)."""
     repetition_from: float = 0.6
     """Share (0..1) of the longer text's words, alt-text or heading, from which the shorter one, contained in it, makes the
     alt-text a repetition. Ours."""

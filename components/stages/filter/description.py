@@ -1,6 +1,7 @@
 """The score of description: how likely a text describes its image, by its form and the page around it.
 
-A logistic regression over the form of the text (``language.description_features``) and its context. Its weights are a file,
+A logistic regression over the form of the text (``language.description_features``), its words (``language.word_features``) and
+its context. Its weights are a file,
 ``data/description.<language>.json``, which ``hearsight train-description`` writes and which says what it was trained on.
 Source: ours; CC has no such rule.
 """
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 from components.language.description_features import form_features
 from components.language.logistic import probability
 from components.language.parser import Parse
+from components.language.word_features import word_features
 from components.language.wordnet import load_wordnet
 
 if TYPE_CHECKING:
@@ -37,6 +39,12 @@ class DescriptionModel:
 
     intercept: float
     weights: Mapping[str, float]
+    ratios: Mapping[int, float]
+    """Word → the logarithm of its likelihood in captions over that in other texts."""
+
+    def features(self, parse: Parse, context: Context | None) -> dict[str, float]:
+        """Return the features of a text and of its page; without a page the latter are absent, which is neutral."""
+        return form_features(parse, load_wordnet()) | word_features(parse, self.ratios) | context_features(context)
 
     def score(self, features: Mapping[str, float]) -> float:
         """Return the probability (0..1) that a text with these features is a description."""
@@ -58,15 +66,14 @@ def weights_path(language: str) -> Path:
 def load_model(language: str) -> DescriptionModel | None:
     """Return the weights of a language; None for one that has none."""
     path = weights_path(language)
-    if not path.is_file():
-        return None
+    return read_model(path) if path.is_file() else None
+
+
+def read_model(path: Path) -> DescriptionModel:
+    """Return the weights of a file."""
     content = json.loads(path.read_text(encoding="utf-8"))
-    return DescriptionModel(content["intercept"], content["weights"])
-
-
-def all_features(parse: Parse, context: Context | None) -> dict[str, float]:
-    """Return the features of a text and of its page; without a page the latter are absent, which is neutral."""
-    return form_features(parse, load_wordnet()) | context_features(context)
+    ratios = {int(key, 16): float(ratio) for ratio, keys in content["words"].items() for key in keys.split()}
+    return DescriptionModel(content["intercept"], content["weights"], ratios)
 
 
 def context_features(context: Context | None) -> dict[str, float]:

@@ -7,7 +7,7 @@ from components.core.rule_values import ANYTHING
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
-from components.stages.filter.description import all_features, load_model
+from components.stages.filter.description import load_model
 from components.stages.filter.rules import Finding, Rule, Subject, Sweep, compare, rule
 
 PARTS: dict[str, tuple[str, ...]] = {"determiner": ("DET",), "noun": ("NOUN", "PROPN"), "preposition": ("ADP",)}
@@ -123,7 +123,7 @@ def describe_description(subject: Subject, params: Params) -> str:
     model = load_model(params.language)
     if model is None or subject.parse is None:
         return ""
-    features = all_features(subject.parse, subject.context)
+    features = model.features(subject.parse, subject.context)
     decisive = ", ".join(f"{name} {move:+.1f}" for name, move in model.decisive(features))
     return f"{format_value(model.score(features))}, mostly by: {decisive}"
 
@@ -140,7 +140,7 @@ def description(subject: Subject, params: Params) -> Finding:
     model = load_model(params.language)
     if model is None or subject.parse is None:
         return Finding(True, "", ANYTHING)
-    score = round(model.score(all_features(subject.parse, subject.context)), 4)
+    score = round(model.score(model.features(subject.parse, subject.context)), 4)
     return compare(score, ">=", params.min_description) if params.min_description else Finding(True, score, ANYTHING)
 
 

@@ -36,6 +36,10 @@ _MEASURE = re.compile(r"\d+(?:x\d+)?[a-z]{0,3}$", re.I)
 """Matches a number with its unit ("200mph", "500px") or a size ("8x38")."""
 
 
+_CODE = re.compile(r"(?=[A-Za-z]*\d)[A-Z][A-Za-z\d]{1,9}$")
+"""Matches the code of a model or a flight ("QZ8501", "P16s"), which is a name."""
+
+
 def unknown_token(subject: Subject, params: Params) -> Finding:
     """Every token is a known word, a number, or a name by its use and spelling, and no file name or code."""
     threshold = f"listed, or Zipf >= {params.min_zipf_unlisted} (with capitals or digits {params.min_zipf})"
@@ -47,7 +51,7 @@ def unknown_token(subject: Subject, params: Params) -> Finding:
         if len(written) > LONGEST_WORD:
             return Finding(False, f"{written[:LONGEST_WORD]}… (0.00)", threshold)
         word = _GENITIVE.sub("", written)
-        frequency = 9.0 if _MEASURE.match(word) else zipf(word)
+        frequency = 9.0 if _MEASURE.match(word) or (position and _CODE.match(word)) else zipf(word)
         if frequency >= least or (word.isascii() and word.isalpha() and is_listed(word)) or _is_joined(word, params):
             continue
         if word.islower():

@@ -22,8 +22,8 @@ from components.web.html.page import fold
 
 MOST = 2000
 """Examples of one kind, at most; those with the least draws are taken."""
-MOST_OF_A_PAGE = 40
-"""Texts of one page, at most."""
+MOST_OF_A_PAGE = 120
+"""Texts of one page, or of a site of an archive, at most."""
 SMALL = 0.15
 """Share of the texts that are put into small letters."""
 NAMED = 0.6
@@ -53,7 +53,7 @@ class Example:
 def read_examples(
     captions: Sequence[Path], published: Sequence[Path], pages: Sequence[str], labelled: Sequence[Path]
 ) -> list[Example]:
-    """Return the examples of all files, labelled first, each text once; ``MOST`` of each other kind.
+    """Return the examples of all files, labelled first, each text once.
 
     Args:
         captions: files with one caption a line, as people wrote them.
@@ -65,15 +65,15 @@ def read_examples(
     of_pages = [Example(text, False, kind, site) for path in pages for site, kind, text in _of_page(path)]
     written = [Example(text, True, "captions", text) for path in captions for text in _lines(path)]
     written += [Example(as_written(text), True, "published", text) for path in published for text in _lines(path)]
-    kinds: dict[str, dict[str, Example]] = {}
-    for example in (*found, *written, *of_pages):
-        kinds.setdefault(example.kind, {}).setdefault(example.text, example)
-    drawn = [
-        each
-        for kind, of_kind in kinds.items()
-        for each in (of_kind.values() if kind == "labelled" else _draw(of_kind.values(), MOST, kind))
-    ]
-    return list({example.text: example for example in reversed(drawn)}.values())[::-1]
+    return list({example.text: example for example in reversed([*found, *written, *of_pages])}.values())[::-1]
+
+
+def draw(examples: Sequence[Example]) -> list[Example]:
+    """Return the labelled examples, and of each other kind ``MOST`` at most."""
+    kinds: dict[str, list[Example]] = {}
+    for example in examples:
+        kinds.setdefault(example.kind, []).append(example)
+    return [each for kind, of_kind in kinds.items() for each in (of_kind if kind == "labelled" else _draw(of_kind, MOST, kind))]
 
 
 def _of_page(path: str) -> list[tuple[str, str, str]]:

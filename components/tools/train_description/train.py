@@ -18,18 +18,18 @@ import numpy as np
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
-from components.core.seeded_rng import seeded_rng
 from components.execution.engine import limit_threads
 from components.language.description_features import form_features
 from components.language.logistic import choose_features, fit, probabilities, to_matrix
 from components.language.parser import EnglishParser
+from components.language.word_features import word_features
 from components.language.wordnet import load_wordnet
 from components.stages.filter import Params
 from components.stages.filter.boilerplate import crop, load_boilerplate
 from components.stages.filter.description import context_features
-from components.tools.train_description.examples import Example, read_examples, vary
+from components.tools.train_description.examples import Example, draw, read_examples, vary
+from components.tools.train_description.word_ratios import FOLDS, WordRatios, fold_of, group_ratios
 
-FOLDS = 10
 LEAST, LEAST_SHARE = 60, 0.01
 """Examples that must have a feature for it to get a weight; this share of them, if that is less."""
 PENALTY = 20.0
@@ -54,7 +54,9 @@ class Training:
     """Examples as a matrix, and the weights fitted to them."""
 
     def __init__(self, examples: Sequence[Example]) -> None:
-        self.examples = [vary(example) for example in examples]
+        self.ratios = WordRatios(examples)
+        self.examples = [vary(example) for example in draw(examples)]
+        folds = [fold_of(example.group) for example in self.examples]
         if len({example.positive for example in self.examples}) < 2:
             raise HearsightError(
                 "the examples are all of one verdict",
@@ -64,7 +66,10 @@ class Training:
         lists, most = load_boilerplate("en"), Params().max_characters
         texts = [crop(example.text[:most], lists).text for example in self.examples]
         wordnet = load_wordnet()
-        forms = [form_features(parse, wordnet) for parse in EnglishParser().compute_many(texts)]
+        forms = [
+            form_features(parse, wordnet) | word_features(parse, self.ratios.without(fold))
+            for parse, fold in zip(EnglishParser().compute_many(texts), folds, strict=True)
+        ]
         self.paged = [at for at, example in enumerate(self.examples) if example.context is not None]
         rows = [*forms, *(forms[at] | context_features(self.examples[at].context) for at in self.paged)]
         self.names = choose_features(rows, min(LEAST, math.ceil(LEAST_SHARE * len(rows))))
@@ -74,7 +79,7 @@ class Training:
         self.late = np.arange(len(self.of)) >= len(forms)
         self.positive = np.array([float(example.positive) for example in self.examples])[self.of]
         self.labelled = np.array([example.kind == "labelled" for example in self.examples])[self.of]
-        self.fold = np.array([seeded_rng("fold", example.group).randrange(FOLDS) for example in self.examples])[self.of]
+        self.fold = np.array(folds)[self.of]
 
     def importance(self, rows: np.ndarray) -> np.ndarray:
         """Return the importance of each row of a mask: that of unlabelled texts depends on how many there are."""
@@ -125,7 +130,7 @@ def train(
         "examples": count_examples(training.examples),
         "cross_validation": {"folds": FOLDS} | summarize(training, held_out),
     }
-    publish_bytes(out, weights_file(about, training.names, weights).encode())
+    publish_bytes(out, weights_file(about, training, weights).encode())
     return about
 
 
@@ -181,10 +186,13 @@ def precision_recall(positive: np.ndarray, probability: np.ndarray, threshold: f
     return {"threshold": threshold, "kept": int(kept.sum()), "precision": precision, "recall": recall}
 
 
-def weights_file(about: dict[str, Any], names: Sequence[str], weights: np.ndarray) -> str:
-    """Return the file of weights as JSON, a line for each weight; those that round to nothing are left out."""
-    rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(names, weights, strict=False)}
+def weights_file(about: dict[str, Any], training: Training, weights: np.ndarray) -> str:
+    """Return the file of weights as JSON, a line for each weight and for the keys of each ratio's words.
+
+    Weights that round to nothing are left out.
+    """
+    rounded = {name: round(float(weight), DECIMALS) for name, weight in zip(training.names, weights, strict=False)}
     kept = {name: weight for name, weight in rounded.items() if abs(weight) >= SMALLEST}
     content = {"trained": about, "intercept": round(float(weights[-1]), DECIMALS), "weights": kept}
-    text = json.dumps(content, indent=1, ensure_ascii=False)
+    text = json.dumps(content | {"words": group_ratios(training.ratios.without(None))}, indent=1, ensure_ascii=False)
     return _ROW.sub(lambda row: " ".join(row[0].split()), text) + "\n"

@@ -100,7 +100,10 @@ def test_names_pass_the_vocabulary_and_names_of_files_do_not() -> None:
     assert passes("unknown_token", subject("Player #15 of the team"))
     assert passes("unknown_token", subject("Mary Aglzkvaq on a beach")) and passes("unknown_token", subject("Bunolo's town hall"))
     assert passes("unknown_token", subject("SnowBoat opens a shop"))
+    assert all(passes("unknown_token", subject(f"The crew of {code} on a runway")) for code in ("QZ8501", "P16s", "Trango2"))
     for text in (
+        "BOTTLES19593 on a table",
+        "A dog in xkvq8501",
         "A dog #nofilter",
         "A dog #15things",
         "A dog by @anna",
@@ -297,7 +300,7 @@ def test_rules_on_the_page_need_its_context_and_their_names() -> None:
     text = "Storm closes the harbour"
     for name in ("repeats_heading", "repeats_link_text", "control"):
         assert passes(name, subject(text)) and passes(name, subject(text, context=Context()))
-        assert not passes(name, subject("Storm closes harbour.", context=repeating))
+        assert not passes(name, subject("Storm closes harbour.", context=repeating), context_rules=[name])
         assert passes(name, subject("Storm closes harbour.", context=repeating), context_rules=[])
     assert passes("repeats_heading", subject("Storm closes harbour after two long days", context=repeating))
     assert not passes("repeats_heading", subject("Storm closes harbour again", context=repeating))

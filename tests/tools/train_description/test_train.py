@@ -10,9 +10,11 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.language.parser import EnglishParser
-from components.stages.filter.description import DescriptionModel, all_features
-from components.tools.train_description.examples import Example, read_examples, vary
+from components.language.word_features import word_key
+from components.stages.filter.description import read_model
+from components.tools.train_description.examples import Example, draw, read_examples, vary
 from components.tools.train_description.train import train
+from components.tools.train_description.word_ratios import WordRatios, fold_of, group_ratios
 from components.web.html.context import Context
 from tests.support.command import hearsight
 from tests.support.knowledge.dictionary import EXTRACT
@@ -49,12 +51,14 @@ def test_equal_examples_give_equal_bytes_that_hold_no_text_and_the_score_separat
     assert content["trained"]["examples"]["labelled keep"] == 5
     assert {"with_page", "without_page"} <= set(content["trained"]["cross_validation"])
     assert not any(word in first.read_text() for word in ("horse", "beach", "Election", ".test"))
-    model = DescriptionModel(content["intercept"], content["weights"])
+    model = read_model(first)
     for caption, headline in zip(CAPTIONS, HEADLINES, strict=True):
         described, headed = EnglishParser().compute_many([caption, headline])
-        assert model.score(all_features(described, None)) > model.score(all_features(headed, None))
+        assert model.score(model.features(described, None)) > model.score(model.features(headed, None))
     (parse,) = EnglishParser().compute_many(["A child on a lead"])
-    assert model.score(all_features(parse, Context(heading="x", heading_kind="h1"))) < model.score(all_features(parse, Context()))
+    assert model.score(model.features(parse, Context(heading="x", heading_kind="h1"))) < model.score(
+        model.features(parse, Context())
+    )
 
 
 def test_the_command_prints_what_it_wrote(files: Path) -> None:
@@ -86,3 +90,29 @@ def test_a_published_caption_sometimes_gets_a_name_for_its_word_and_always_the_s
     varied = [vary(example).text for example in captions]
     assert varied == [vary(example).text for example in captions]
     assert 0 < sum("person" not in text.lower() for text in varied) < 40
+
+
+def test_ratios_judge_a_group_without_having_read_it_and_have_only_words_of_the_dictionary(files: Path) -> None:
+    told = [Example(f"A dog and Zanthor {n}", True, "captions", f"site{n}") for n in range(90)]
+    told += [Example(f"A horse of Zanthor {n}", False, "link", f"site{n}") for n in range(30)]
+    ratios = WordRatios([*told, Example("A bird " * 90, True, "labelled", "")])
+    whole = ratios.without(None)
+    assert whole[word_key("dog")] > 0 > whole[word_key("horse")]
+    assert not {word_key(word) for word in ("zanthor", "bird", "7")} & whole.keys()
+    fold = fold_of("site0")
+    rest = [example for example in told if fold_of(example.group) != fold]
+    assert len(rest) < len(told) and ratios.without(fold) == WordRatios(rest).without(None)
+    grouped = group_ratios(whole)
+    assert {int(key, 16): float(ratio) for ratio, keys in grouped.items() for key in keys.split()} == {
+        key: ratio for key, ratio in whole.items() if ratio
+    }
+
+
+def test_of_each_kind_but_the_labelled_a_number_is_drawn_that_does_not_depend_on_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("components.tools.train_description.examples.MOST", 5)
+    examples = [Example(f"{kind} {n}", kind != "link", kind, "") for kind in ("labelled", "captions", "link") for n in range(9)]
+    drawn = draw(examples)
+    assert [sum(example.kind == kind for example in drawn) for kind in ("labelled", "captions", "link")] == [9, 5, 5]
+    assert {example.text for example in draw(examples[::-1])} == {example.text for example in drawn}

@@ -1,0 +1,67 @@
+"""The ratios of words that the score reads, learnt from all captions and texts of pages, also without those of one fold.
+
+The features of an example come from the ratios of the other folds, as the score will meet texts that no ratio was learnt from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+from components.core.seeded_rng import seeded_rng
+from components.language.dictionary import is_listed
+from components.language.word_features import likelihood_ratios, word_counts, word_key
+from components.language.wordnet import load_wordnet
+from components.tools.train_description.examples import Example
+
+FOLDS = 10
+PLAIN = 0.25
+"""What a word of a caption of ``--captions`` counts: several people write of the same image, and of few subjects."""
+
+
+@lru_cache(maxsize=1 << 16)
+def fold_of(group: str) -> int:
+    """Return the fold of cross-validation that a group is in."""
+    return seeded_rng("fold", group).randrange(FOLDS)
+
+
+class WordRatios:
+    """Counts of words of each fold, in captions and in texts of pages; labelled texts have no part in them."""
+
+    def __init__(self, examples: Iterable[Example]) -> None:
+        texts: dict[tuple[int, bool, float], list[str]] = {}
+        for example in examples:
+            if example.kind != "labelled":
+                weight = PLAIN if example.kind == "captions" else 1.0
+                texts.setdefault((fold_of(example.group), example.positive, weight), []).append(example.text)
+        self._counts: dict[tuple[int, bool], Counter[str]] = {}
+        for (fold, positive, weight), of_fold in texts.items():
+            self._counts.setdefault((fold, positive), Counter()).update(word_counts(of_fold, weight))
+
+    @lru_cache(maxsize=FOLDS + 1)  # noqa: B019 - lives as long as the training
+    def without(self, fold: int | None) -> dict[int, float]:
+        """Return the ratios of the dictionary's words by their keys, learnt without a fold; of all texts for None.
+
+        Other words are mostly names, of which a score must not learn.
+        """
+        captions, others = (self._sum(positive, fold) for positive in (True, False))
+        folder = load_wordnet().folder
+        ratios = likelihood_ratios(captions, others)
+        return {word_key(word): ratio for word, ratio in ratios.items() if word.isalpha() and is_listed(word, folder)}
+
+    def _sum(self, positive: bool, fold: int | None) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for (of, verdict), counts in self._counts.items():
+            if verdict == positive and of != fold:
+                found.update(counts)
+        return found
+
+
+def group_ratios(ratios: dict[int, float]) -> dict[str, str]:
+    """Return ratio → the keys of its words in order, as the file of weights has them."""
+    keys: dict[float, list[str]] = {}
+    for key in sorted(ratios):
+        if ratios[key]:
+            keys.setdefault(ratios[key], []).append(f"{key:08x}")
+    return {str(ratio): " ".join(keys[ratio]) for ratio in sorted(keys)}
