@@ -46,6 +46,7 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         left, right = sentence.before(position), sentence.after(position)
         text = sentence.words[position].text
         joins = text in {"&", "-", "–", "/", "+", "#", "™", "®"} | CURRENCY and (left in struck or right in struck)
+        joins = joins or (sentence.words[position].pos == "CCONJ" and left in struck)
         if (joins or (text in ("'s", "’s") and left in struck)) and position not in struck:
             struck.append(position)
     owners = {position for position in struck if _owns_one(sentence, position)}

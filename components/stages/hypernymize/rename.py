@@ -149,9 +149,11 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
             return []  # "with Internet giant X" needs an article
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):
-        described = noun.text.islower() and noun.dep in MODIFIERS and noun.head in span
-        whole = noun.tag != "NN" or _has_article(sentence, position) or entity.end == len(sentence.words)
-        return span if described and (whole or position == 0) else []  # "goalie X", "storm X"
+        last = sentence.words[entity.end - 1]
+        described = noun.dep in MODIFIERS and noun.head in span
+        same = (noun.dep, noun.head) == (last.dep, last.head)
+        whole = noun.text.islower() and (position == 0 or sentence.words[position - 1].space)  # not "president-elect X"
+        return span if whole and (described or same) else []  # "goalie X", "storm X"
     plural_role = noun.tag in ("NNS", "NNPS")
     if not plural_role and not _has_article(sentence, position):
         return []
