@@ -134,7 +134,9 @@ def _base(word: str, knowledge: Knowledge) -> str:
 def _name_that_acts(sentence: Sentence, position: int, parts: list[int], article: int | None, knowledge: Knowledge) -> int | None:
     """Return the position of the name, tagged as one, that is the subject of a plural noun meant as a verb; None for none."""
     if article is None:
-        return position - 1 if _acts(sentence, position, knowledge) else None
+        bracket = sentence.words[position - 1].text == ")" and position > 3 and sentence.words[position - 3].text == "("
+        last = position - (4 if bracket else 1)  # "X (left) gestures"
+        return last if _acts(sentence, last, position, knowledge) else None
     names = [index for index in parts if index > article and sentence.words[index].text[:1].isupper()]
     if not names or (names[-1] != position - 1 and sentence.words[position - 1].pos != "NUM"):
         return None
@@ -142,11 +144,9 @@ def _name_that_acts(sentence: Sentence, position: int, parts: list[int], article
     return names[-1]
 
 
-def _acts(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
+def _acts(sentence: Sentence, last: int, position: int, knowledge: Knowledge) -> bool:
     """Return whether a plural noun after a name is the verb that the sentence lacks: "HBX plans to build", "Ann Lee reacts"."""
-    words, last = sentence.words, position - 1
-    if last > 2 and words[last].text == ")" and words[last - 2].text == "(":
-        last -= 3  # "X (left) gestures"
+    words = sentence.words
     if last < 0 or words[last].pos != "PROPN" or words[position].dep != "ROOT":
         return False
     if any(word.tag in ("VBZ", "VBP", "VBD", "MD") for word in words):
@@ -191,7 +191,8 @@ def _is_noun_only(word: Word, knowledge: Knowledge) -> bool:
 
 
 def _is_name_only(plain: str, knowledge: Knowledge) -> bool:
-    common = knowledge.is_noun(plain) or knowledge.is_verb(plain) or zipf(plain) >= 3.0
+    frequent = zipf(plain) >= 3.0 and not is_given_name(plain)
+    common = knowledge.is_noun(plain) or knowledge.is_verb(plain) or frequent
     return knowledge.is_instance(plain) or not common or bool(place_kind(plain) and not knowledge.is_noun(plain))
 
 

@@ -212,7 +212,7 @@ def _is_dish(sentence: Sentence, entity: Entity, words: list[Word], knowledge: K
     eaten = _is_eaten(noun, knowledge)
     if not eaten or before is words[-1] or not before.text.istitle() or brand_kind(words[-1].text):
         return False
-    plain = is_common_word(first.lower(), knowledge.wordnet)  # "Olive Bread", but not "Anne Rice"
+    plain = words[0].tag == "JJ" or is_common_word(first.lower(), knowledge.wordnet)  # "Olive Bread", but not "Anne Rice"
     return entity.kind != "PERSON" or plain or not (is_given_name(first) or is_surname(noun))
 
 
