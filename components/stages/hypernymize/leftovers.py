@@ -27,8 +27,6 @@ FAMILIAR = 4.2
 """Frequency (Zipf) of a word that may begin a sentence though no dictionary lists it."""
 RARE = 3.5
 """Frequency (Zipf) under which a word that no dictionary lists may be a town in small letters."""
-PLACE_CATEGORIES = frozenset({"noun.location", "noun.group"})
-"""WordNet's categories of places and their people."""
 APOSTROPHES = frozenset("'’´`")
 FUNCTIONS = frozenset({"DET", "PRON", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "INTJ"})
 """Tags of words that are names only within titles."""
@@ -107,17 +105,15 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
 def _is_place(word: Word, knowledge: Knowledge) -> bool:
     """Return whether a word in small letters is a name that no dictionary has as a common word: "seattle", "laos"."""
     plain = word.text
-    senses = knowledge.wordnet.senses(plain)
     kind = place_kind(plain) if len(plain) > ABBREVIATED else ""  # "lie" is a country's code
     noun = word.pos in ("NOUN", "PROPN") or (word.tag in ("VB", "VBP") and kind and not knowledge.is_verb(plain))
     if not noun or is_common_word(plain, knowledge.wordnet):
         return False
-    if kind in ("country", "state"):
-        return True
-    if kind and zipf(plain) < RARE and not is_listed(plain, knowledge.wordnet.folder):
-        return True
-    places = bool(kind and senses) and all(sense.category in PLACE_CATEGORIES for sense in senses)
-    return (places or knowledge.is_instance(plain)) and not plain.endswith("s")
+    senses = knowledge.wordnet.senses(plain)
+    places = [sense for sense in senses if sense.instance_of or sense.category == "noun.group"]  # "Asia", and its peoples
+    if len(places) == len(senses) and any(sense.instance_of for sense in senses):
+        return not plain.endswith("s") or kind in ("country", "state")
+    return bool(kind) and zipf(plain) < RARE and not is_listed(plain, knowledge.wordnet.folder)
 
 
 def _ends_name(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
@@ -137,10 +133,8 @@ def _is_definite(sentence: Sentence, position: int, knowledge: Knowledge) -> boo
 
 def _joined(sentence: Sentence, position: int) -> bool:
     """Return whether a word is joined to a single letter, or is that letter: "T-shirt", "U-Lock"."""
-    before, after = (
-        [word.text for word in sentence.words[max(position - 2, 0) : position]],
-        sentence.words[position + 1 : position + 2],
-    )
+    before = [word.text for word in sentence.words[max(position - 2, 0) : position]]
+    after = sentence.words[position + 1 : position + 2]
     letter = len(sentence.words[position].text) == 1 and any(word.text == "-" for word in after)
     return letter or (len(sentence.words[position].text) > 1 and len(before) == 2 and len(before[0]) == 1 and before[1] == "-")
 
