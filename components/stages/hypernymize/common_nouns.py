@@ -87,13 +87,10 @@ def _end_of_common_noun(sentence: Sentence, start: int, knowledge: Knowledge) ->
 
 
 def _is_compound(phrase: str, knowledge: Knowledge) -> bool:
-    """Return whether WordNet lists the phrase as a class only and writes its last word in lower case."""
-    senses = knowledge.wordnet.senses(phrase)
-    return not any(sense.instance_of for sense in senses) and any(
-        lemma.lower() == phrase and lemma.split()[-1] == phrase.split()[-1]
-        for sense in senses
-        for lemma in (*sense.lemmas, *map(plural, sense.lemmas))
-    )
+    """Return whether WordNet has the phrase, always with its last word in small letters: no "Labour Party"."""
+    lemmas = [lemma for sense in knowledge.wordnet.senses(phrase) for lemma in (*sense.lemmas, *map(plural, sense.lemmas))]
+    same = [lemma for lemma in lemmas if lemma.lower() == phrase]
+    return bool(same) and all(lemma.split()[-1] == phrase.split()[-1] for lemma in same)
 
 
 def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
