@@ -6,6 +6,7 @@ Complements the frequency list (``words.zipf``), which includes frequent misspel
 from __future__ import annotations
 
 import os
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +17,8 @@ _ENDINGS = (
     ("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("er", ""),
     ("er", "e"), ("ers", ""), ("ers", "e"), ("est", ""), ("est", "e"), ("ly", ""), ("ness", ""), ("able", ""), ("men", "man"),
 )  # fmt: skip
+_PREFIX = re.compile(r"^(?:re|un|non|pre)(?=[a-z]{6})")
+"""Matches a prefix that a word without it may have: "recalibrates"."""
 _LONGEST_ENDING = max(len(ending) for ending, _ in _ENDINGS) + 1
 """Maximum characters that an inflection adds: an ending and a doubled letter."""
 _SHORTEST = 4
@@ -46,6 +49,9 @@ def _listed(word: str, folder: str, chosen: str) -> bool:
 
 def _known(word: str, lemmas: frozenset[str]) -> bool:
     if word in lemmas:
+        return True
+    bare = _PREFIX.sub("", word)
+    if bare != word and _known(bare, lemmas):
         return True
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) > len(ending) + 2:

@@ -26,7 +26,7 @@ def test_verdicts_and_captions_equal_the_gold_ones_without_private_names(judged:
     result = shares(judged)
     blind = any("why" in each.case for each in judged)  # labelled without the rules: the shares of docs/quality.md
     # A phrase cut with its name is missing in captions that the labellers wrote, so of more kept captions fewer equal theirs.
-    least_right, least_acceptable, most_leaks = (0.88, 0.78, 3) if blind else (0.94, 0.90, 0)
+    least_right, least_acceptable, most_leaks = (0.89, 0.80, 3) if blind else (0.94, 0.90, 0)
     for measure, least in (("verdict as expected", least_right), ("caption acceptable, of those rightly kept", least_acceptable)):
         right, count = result[measure]
         assert right / count >= least, (measure, right, count)

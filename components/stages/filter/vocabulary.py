@@ -33,9 +33,7 @@ _PARTS = re.compile(r"[A-Z][a-z]+|[A-Z]{2,}(?![a-z])|^[a-z]+(?=[A-Z])")
 """Matches the parts of a word that is joined of words with capitals."""
 _GENITIVE = re.compile(r"['’]s?$")
 _MEASURE = re.compile(r"\d+(?:x\d+)?[a-z]{0,3}$", re.I)
-"""Matches a number with its unit ("200mph", "500px") or a size ("8x38")."""
-
-
+"""Matches a number with its unit ("200mph", "500px"), or a size ("8x38")."""
 _CODE = re.compile(r"(?=[A-Za-z]*\d)[A-Z][A-Za-z\d]{1,9}$")
 """Matches the code of a model or a flight ("QZ8501", "P16s"), which is a name."""
 
@@ -65,15 +63,16 @@ def _is_name(words: Sequence[str], position: int) -> bool:
     """Return whether an unlisted word is a name: its capital has no other reason than a name, and its letters form a word.
 
     The first word of a text has a capital anyway, unless another capital or a genitive mark follows; after "a" there is a common
-    noun. A surname after a given name may have any spelling.
+    noun. A word beside a given name may have any spelling.
     """
     word = _GENITIVE.sub("", words[position])
     before = words[position - 1] if position else ""
     if not _NAME.match(word) or before.lower() in ("a", "an"):
         return False
-    if before[:1].isupper() and is_given_name(before):
+    after = words[position + 1] if position + 1 < len(words) else ""
+    if any(beside[:1].isupper() and is_given_name(beside) for beside in (before, after)):
         return True
-    followed = word != words[position] or (position + 1 < len(words) and words[position + 1][:1].isupper())
+    followed = word != words[position] or after[:1].isupper()
     return (position > 0 or followed) and unseen_share(word) <= MAX_UNSEEN
 
 

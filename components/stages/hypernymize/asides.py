@@ -69,7 +69,7 @@ def _label_end(sentence: Sentence, start: int) -> int | None:
     words = sentence.words
     for position in range(start + 1, min(len(words) - 1, start + LONGEST_LABEL + 1)):
         mark = words[position]
-        spaced = mark.text in (":", "|") or words[position - 1].space  # no hyphen within a word
+        spaced = mark.text in (":", ";", "|") or words[position - 1].space  # no hyphen within a word
         if mark.text in _LABEL_ENDS and mark.space and spaced:
             goes_on = next((word.text for word in words[position + 1 :] if word.text[:1].isalnum()), "")
             return position if goes_on[:1].isupper() and _only_names(sentence, start, position) else None

@@ -12,7 +12,7 @@ from components.knowledge.kinds import ANIMAL, ARTIFACT, KINDS, PERSON
 from components.language.capitals import is_common_word, is_initialism
 from components.language.wordnet import Synset
 from components.language.words import plural
-from components.stages.hypernymize.sentence import MODIFIERS, PLACES, Entity, Sentence
+from components.stages.hypernymize.sentence import PLACES, Entity, Sentence
 
 MATTER, PLANT = 20827, 17222
 """WordNet 3.0 synsets: matter (materials, food, drinks), plant."""
@@ -62,6 +62,7 @@ def settle_indefinite(sentence: Sentence, knowledge: Knowledge) -> None:
             last = sentence.words[entity.end - 1]
             if is_common_word(last.text.lower(), knowledge.wordnet) and knowledge.is_common_noun(last.text.lower()):
                 last.pos, last.tag, last.lemma = "NOUN", "NN", last.text.lower()
+                last.is_class = knowledge.is_object(last.lemma)
                 for position in range(entity.start, entity.end - 1):
                     sentence.words[position].dep, sentence.words[position].head = "compound", entity.end - 1
                 entity.end -= 1
@@ -86,13 +87,10 @@ def _end_of_common_noun(sentence: Sentence, start: int, knowledge: Knowledge) ->
 
 
 def _is_compound(phrase: str, knowledge: Knowledge) -> bool:
-    """Return whether WordNet lists the phrase as a class and writes its last word in lower case."""
-    return any(
-        lemma.lower() == phrase and lemma.split()[-1] == phrase.split()[-1]
-        for sense in knowledge.wordnet.senses(phrase)
-        if not sense.instance_of
-        for lemma in (*sense.lemmas, *map(plural, sense.lemmas))
-    )
+    """Return whether WordNet has the phrase, always with its last word in small letters: no "Labour Party"."""
+    lemmas = [lemma for sense in knowledge.wordnet.senses(phrase) for lemma in (*sense.lemmas, *map(plural, sense.lemmas))]
+    same = [lemma for lemma in lemmas if lemma.lower() == phrase]
+    return bool(same) and all(lemma.split()[-1] == phrase.split()[-1] for lemma in same)
 
 
 def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
@@ -111,7 +109,8 @@ def _is_class(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
     before = sentence.words[position - 1] if position else None
     counted = before is not None and before.pos == "NUM"
     kinds = THINGS if lower and not counted else THINGS | LIVING
-    modifies = after is not None and after.pos == "NOUN" and after.text.islower() and sentence.words[position].dep in MODIFIERS
+    noun = sentence.modifies(position, position + 1)
+    modifies = noun is not None and sentence.words[noun].text.islower()
     entity = sentence.entity_at(position)
     if modifies or entity is None or entity.kind in ("DATE", "EVENT"):
         kinds |= FEASTS

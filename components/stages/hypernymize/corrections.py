@@ -13,15 +13,16 @@ from components.language.person_names import is_given_name
 from components.language.words import zipf
 from components.stages.hypernymize.common_nouns import is_written_so, keep_common_nouns, settle_indefinite
 from components.stages.hypernymize.dates import find_dates
-from components.stages.hypernymize.name_types import coordinated, relabel_people, relabel_places
+from components.stages.hypernymize.name_types import coordinated, is_role, relabel_people, relabel_places
 from components.stages.hypernymize.names import add_missed_names, extend_names, join_numbers, trim_names
-from components.stages.hypernymize.people import is_family, is_full_name, is_rare_surname
-from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.people import FREQUENT, is_family, is_full_name, is_rare_surname
+from components.stages.hypernymize.sentence import SUBJECTS, Entity, Sentence, Word
 
 
 def correct_parse(sentence: Sentence, knowledge: Knowledge) -> None:
     """Correct tags and entities of a sentence in place; no text changes."""
     _capitalise_full_names(sentence, knowledge)
+    _find_team(sentence, knowledge)
     _retag_verbs(sentence, knowledge)
     _correct_tags(sentence, knowledge)
     keep_common_nouns(sentence, knowledge)
@@ -54,6 +55,24 @@ def _capitalise_full_names(sentence: Sentence, knowledge: Knowledge) -> None:
         position = end
 
 
+def _find_team(sentence: Sentence, knowledge: Knowledge) -> None:
+    """Tag the plural that begins a text before a role, a person and a verb as a team's name: "Cowboys head coach X looks"."""
+    words = sentence.words
+    for entity in sentence.entities:
+        roles = words[1 : entity.start]
+        if entity.kind != "PERSON" or not roles or words[entity.end : entity.end + 1] == [] or words[entity.end].tag != "VBZ":
+            continue
+        nouns = all(word.text.islower() and knowledge.is_noun(word.text) for word in roles)
+        if words[0].tag not in ("NNS", "NNPS") or not nouns or not is_role(sentence, entity.start - 1, knowledge):
+            continue
+        words[0].text, words[0].pos, words[0].tag = words[0].text.capitalize(), "PROPN", "NNPS"
+        for position, word in enumerate(words[: entity.start]):
+            word.dep, word.head = "compound", position + 1
+        for word in roles:
+            word.pos, word.tag, word.lemma = "NOUN", "NN", word.text
+        words[entity.end - 1].dep, words[entity.end - 1].head = "nsubj", entity.end
+
+
 def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
     written = [word.text for word in sentence.words]
     for position, word in enumerate(sentence.words):
@@ -62,6 +81,10 @@ def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
         inside = capital and not begins_sentence(written, position)
         if word.tag == "NN" and plain.isalpha() and not knowledge.is_noun(plain) and knowledge.is_verb(plain):
             word.pos = "VERB"  # "adorn"
+        elif word.pos in ("PRON", "VERB") and plain.isalpha() and _is_noun_only(word, knowledge):
+            word.pos, word.tag = "NOUN", "NNS" if word.tag == "VBZ" else "NN"  # "bookshelf", "statuettes"
+            if position and word.dep == "ROOT" and sentence.words[position - 1].dep in SUBJECTS:
+                sentence.words[position - 1].dep = "compound"
         elif word.pos == "PROPN" and word.text.islower():
             word.pos, word.tag = "NOUN", "NNS" if word.tag == "NNPS" else "NN"  # "a wooden jetty"
         elif word.pos == "NOUN" and capital and plain.isalpha() and _is_name_only(plain, knowledge):
@@ -111,7 +134,9 @@ def _base(word: str, knowledge: Knowledge) -> str:
 def _name_that_acts(sentence: Sentence, position: int, parts: list[int], article: int | None, knowledge: Knowledge) -> int | None:
     """Return the position of the name, tagged as one, that is the subject of a plural noun meant as a verb; None for none."""
     if article is None:
-        return position - 1 if _acts(sentence, position, knowledge) else None
+        bracket = sentence.words[position - 1].text == ")" and position > 3 and sentence.words[position - 3].text == "("
+        last = position - (4 if bracket else 1)  # "X (left) gestures"
+        return last if _acts(sentence, last, position, knowledge) else None
     names = [index for index in parts if index > article and sentence.words[index].text[:1].isupper()]
     if not names or (names[-1] != position - 1 and sentence.words[position - 1].pos != "NUM"):
         return None
@@ -119,11 +144,9 @@ def _name_that_acts(sentence: Sentence, position: int, parts: list[int], article
     return names[-1]
 
 
-def _acts(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
+def _acts(sentence: Sentence, last: int, position: int, knowledge: Knowledge) -> bool:
     """Return whether a plural noun after a name is the verb that the sentence lacks: "HBX plans to build", "Ann Lee reacts"."""
-    words, last = sentence.words, position - 1
-    if last > 2 and words[last].text == ")" and words[last - 2].text == "(":
-        last -= 3  # "X (left) gestures"
+    words = sentence.words
     if last < 0 or words[last].pos != "PROPN" or words[position].dep != "ROOT":
         return False
     if any(word.tag in ("VBZ", "VBP", "VBD", "MD") for word in words):
@@ -133,7 +156,7 @@ def _acts(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
         return True  # a noun is followed by neither
     noun = _base(words[position].text.lower(), knowledge)
     entity = sentence.entity_at(last)
-    person = entity is not None and entity.kind == "PERSON" and entity.end - entity.start > 1
+    person = entity is not None and entity.kind == "PERSON" and last > 0 and words[last - 1].pos == "PROPN"
     return not knowledge.is_noun(noun) or (person and not knowledge.is_object(noun))  # "Ann Lee smiles at", "Ann Lee books on"
 
 
@@ -160,8 +183,16 @@ def _add_dates(sentence: Sentence) -> None:
         sentence.entities.append(Entity(low, high, "DATE"))
 
 
+def _is_noun_only(word: Word, knowledge: Knowledge) -> bool:
+    """Return whether the dictionary has a word that is tagged as a pronoun or as a present verb as a noun only."""
+    plain = word.text
+    verb = word.pos == "VERB" and (word.tag != "VBZ" or bool(_base(plain, knowledge)))
+    return plain.islower() and zipf(plain) < FREQUENT and not verb and knowledge.is_common_noun(plain)
+
+
 def _is_name_only(plain: str, knowledge: Knowledge) -> bool:
-    common = knowledge.is_noun(plain) or knowledge.is_verb(plain) or zipf(plain) >= 3.0
+    frequent = zipf(plain) >= 3.0 and not is_given_name(plain)
+    common = knowledge.is_noun(plain) or knowledge.is_verb(plain) or frequent
     return knowledge.is_instance(plain) or not common or bool(place_kind(plain) and not knowledge.is_noun(plain))
 
 

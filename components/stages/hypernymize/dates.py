@@ -57,9 +57,12 @@ def _date(lowered: Sequence[str], words: Sequence[str], start: int) -> int:
         return lowered[position] if position < len(lowered) else ""
 
     position = start
-    if at(position) in CALENDAR and at(position) not in MONTHS:  # "Friday, March 9"
-        after = position + 2 if at(position + 1) == "," else position + 1
-        return max(position + 1, _date(lowered, words, after)) if at(after) in MONTHS or _DAY.match(at(after)) else position + 1
+    if at(position) in DAYS:  # "Friday, March 9", "Sat. May 2"
+        after = position + 2 if at(position + 1) in (",", "") else position + 1
+        if at(after) in MONTHS or (_DAY.match(at(after)) and at(position) in CALENDAR):
+            return max(position + 1, _date(lowered, words, after))
+        if at(position) in CALENDAR:
+            return position + 1
     if _WHOLE.match(at(position)) or at(position) in RELATIVE:
         return position + 1
     month = at(position) in MONTHS and words[position][:1].isupper()

@@ -13,6 +13,7 @@ from components.knowledge.cascade import HypernymAnswer, Knowledge, strip_articl
 from components.knowledge.embedded import ALONE, LAST, THINGS
 from components.knowledge.gazetteers import brand_kind, place_kind
 from components.knowledge.kinds import FOOD, KINDS, SOLID_FOOD, STRUCTURE
+from components.knowledge.names import kind_by_form
 from components.language.capitals import is_common_word
 from components.language.person_names import is_given_name, is_surname
 from components.language.words import zipf
@@ -56,7 +57,8 @@ def find_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge, least: i
     town = " ".join(word.text for word in words[:-1])
     first = " ".join(word.text for word in words[:2])
     plain = is_common_word(words[0].text.lower(), knowledge.wordnet) and not place_kind(first)  # Best is a town
-    if entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART") and words[-1].tag == "NNPS" and place_kind(town) and not plain:
+    team = words[-1].tag == "NNPS" and place_kind(town) and not (plain or kind_by_form(f"{town} {words[-1].text}", "LOC"))
+    if team and entity.kind not in ("PERSON", "EVENT", "WORK_OF_ART"):
         return Kind("team", "the name's form", ("place", "plural"))  # "the Green Bay Packers", whatever its label
     known = knowledge.lookup(sentence.text_of(entity.start, entity.end), entity.kind)
     if known is None or _contradicted(sentence, entity, known, knowledge) or (known.word == "sports team" and plain):
@@ -175,7 +177,8 @@ def _has_role(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> bool:
         return True
     if entity.end >= len(words) or words[entity.end].text not in (",", "("):
         return False
-    return any(word.tag == "NN" and knowledge.is_role(word.lemma.lower()) for word in words[entity.end + 1 : entity.end + 5])
+    beside = words[entity.end + 1 : entity.end + 5]
+    return any(word.tag in ("NN", "NNP") and knowledge.is_role(word.text.lower()) for word in beside)
 
 
 def _own_head(sentence: Sentence, entity: Entity, words: list[Word], knowledge: Knowledge) -> str:
@@ -209,7 +212,7 @@ def _is_dish(sentence: Sentence, entity: Entity, words: list[Word], knowledge: K
     eaten = _is_eaten(noun, knowledge)
     if not eaten or before is words[-1] or not before.text.istitle() or brand_kind(words[-1].text):
         return False
-    plain = is_common_word(first.lower(), knowledge.wordnet)  # "Olive Bread", but not "Anne Rice"
+    plain = words[0].tag == "JJ" or is_common_word(first.lower(), knowledge.wordnet)  # "Olive Bread", but not "Anne Rice"
     return entity.kind != "PERSON" or plain or not (is_given_name(first) or is_surname(noun))
 
 

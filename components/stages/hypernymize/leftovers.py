@@ -7,6 +7,7 @@ a part of one. Before a noun it is removed like other names there; elsewhere it 
 from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
+from components.knowledge.gazetteers import place_kind
 from components.language.capitals import begins_sentence, is_common_word, is_initialism
 from components.language.dictionary import is_listed
 from components.language.person_names import unaccented
@@ -14,7 +15,7 @@ from components.language.words import zipf
 from components.stages.hypernymize.common_nouns import is_written_so
 from components.stages.hypernymize.name_types import is_role
 from components.stages.hypernymize.people import FREQUENT
-from components.stages.hypernymize.sentence import Sentence
+from components.stages.hypernymize.sentence import Sentence, Word
 
 FREQUENT_IN_CAPITALS = 0.5
 """Share of words with a capital from which capitals say nothing, as in a title."""
@@ -24,6 +25,8 @@ USUAL = 4.3
 """Frequency (Zipf) of a noun that needs no capital after "the"."""
 FAMILIAR = 4.2
 """Frequency (Zipf) of a word that may begin a sentence though no dictionary lists it."""
+RARE = 3.5
+"""Frequency (Zipf) under which a word that no dictionary lists may be a town in small letters."""
 APOSTROPHES = frozenset("'’´`")
 FUNCTIONS = frozenset({"DET", "PRON", "ADP", "AUX", "CCONJ", "SCONJ", "PART", "INTJ"})
 """Tags of words that are names only within titles."""
@@ -41,8 +44,8 @@ def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
         if word.renamed or word.is_class or word.text == "I" or not word.text[:1].isalpha():
             continue
         if word.text.islower():
-            if word.pos in ("NOUN", "PROPN") and knowledge.is_instance(word.text) and not word.text.endswith("s"):
-                word.pos = "PROPN"  # "seattle"
+            if _is_place(word, knowledge):
+                word.pos = "PROPN"
             continue
         inside = not (titled or sentence.before(position) is None or begins_sentence(written, position))
         again = word.text in gone and not is_written_so(word.text, knowledge)
@@ -51,7 +54,7 @@ def strip_leftovers(sentence: Sentence, knowledge: Knowledge) -> str:
         if _modifies(sentence, position):
             struck.append(position)
             mark = sentence.after(position)
-            if mark is not None and (sentence.words[mark].tag == "POS" or sentence.words[mark].text in APOSTROPHES):
+            if mark is not None and (sentence.words[mark].tag in ("POS", "CC") or sentence.words[mark].text in APOSTROPHES):
                 struck.append(mark)
         else:
             word.pos = "PROPN"
@@ -80,7 +83,9 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
     if word.pos in FUNCTIONS:
         after = sentence.after(position)
         replaced = after is not None and sentence.words[after].renamed
-        return inside and not (word.text.isupper() or replaced)  # a title: "a scene from After Earth"
+        return inside and not (
+            is_initialism(word.text) or (replaced and word.pos == "DET")
+        )  # a title: "a scene from After Earth"
     if not inside:
         nation = any(not sense.instance_of for sense in knowledge.wordnet.senses(plain))
         listed = is_listed(plain, knowledge.wordnet.folder) or zipf(plain) >= FREQUENT
@@ -88,10 +93,27 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
         return not common and not usual and (word.pos not in ("ADJ", "VERB", "ADV") or nation or not listed)
     if not common:
         return True
-    alone = position == 0 or sentence.words[position - 1].alive  # not "iPhone 16 Pro"
+    beside = [sentence.words[at] for at in (position - 1, position + 1) if 0 <= at < len(sentence.words)]
+    alone = all(
+        word.alive and (word.renamed or word.text.islower()) for word in beside if word.text.isalpha()
+    )  # not "iPhone Pro"
     if word.tag in ("NN", "NNP") and alone and is_role(sentence, position, knowledge):
         return False
     return word.tag not in ("NN", "NNP") or not _is_definite(sentence, position, knowledge)
+
+
+def _is_place(word: Word, knowledge: Knowledge) -> bool:
+    """Return whether a word in small letters is a name that no dictionary has as a common word: "seattle", "laos"."""
+    plain = word.text
+    kind = place_kind(plain) if len(plain) > ABBREVIATED else ""  # "lie" is a country's code
+    noun = word.pos in ("NOUN", "PROPN") or (word.tag in ("VB", "VBP") and kind and not knowledge.is_verb(plain))
+    if not noun or is_common_word(plain, knowledge.wordnet):
+        return False
+    senses = knowledge.wordnet.senses(plain)
+    places = [sense for sense in senses if sense.instance_of or sense.category == "noun.group"]  # "Asia", and its peoples
+    if len(places) == len(senses) and any(sense.instance_of for sense in senses):
+        return not plain.endswith("s") or kind in ("country", "state")
+    return bool(kind) and zipf(plain) < RARE and not is_listed(plain, knowledge.wordnet.folder)
 
 
 def _ends_name(sentence: Sentence, position: int, knowledge: Knowledge) -> bool:
@@ -110,9 +132,11 @@ def _is_definite(sentence: Sentence, position: int, knowledge: Knowledge) -> boo
 
 
 def _joined(sentence: Sentence, position: int) -> bool:
-    """Return whether a single letter is a part of a word: the "T" of "T-shirt"."""
-    after = sentence.words[position + 1] if position + 1 < len(sentence.words) else None
-    return len(sentence.words[position].text) == 1 and after is not None and after.text == "-"
+    """Return whether a word is joined to a single letter, or is that letter: "T-shirt", "U-Lock"."""
+    before = [word.text for word in sentence.words[max(position - 2, 0) : position]]
+    after = sentence.words[position + 1 : position + 2]
+    letter = len(sentence.words[position].text) == 1 and any(word.text == "-" for word in after)
+    return letter or (len(sentence.words[position].text) > 1 and len(before) == 2 and len(before[0]) == 1 and before[1] == "-")
 
 
 def _modifies(sentence: Sentence, position: int) -> bool:

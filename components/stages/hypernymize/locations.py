@@ -12,7 +12,7 @@ from components.knowledge.kinds import KINDS
 from components.stages.hypernymize.common_nouns import is_indefinite
 from components.stages.hypernymize.evidence import find_kind
 from components.stages.hypernymize.name_types import is_place_noun, is_role
-from components.stages.hypernymize.sentence import PLACES, Entity, Sentence
+from components.stages.hypernymize.sentence import PLACES, SUBJECTS, Entity, Sentence
 
 UNKNOWN_PLACE_PREPOSITIONS = frozenset(
     {"in", "at", "near", "on", "outside", "inside", "around", "below", "above", "behind", "beside", "along", "during", "against"}
@@ -167,12 +167,14 @@ def _last_noun(sentence: Sentence, entity: Entity, lead: list[int], knowledge: K
 
 
 def _set_off(sentence: Sentence, entity: Entity) -> list[int]:
-    """Return the mark that sets a place off from the rest: ", Tanzania", "(Paris)", "- Rome"; empty for none."""
+    """Return the mark that sets a place off from the rest: ", Tanzania", "(Paris)", "- Rome", "Rome,"; empty for none."""
     before, after = sentence.before(entity.start), sentence.after(entity.end - 1)
     adjectives: list[int] = []
     while before is not None and sentence.words[before].pos == "ADJ":  # ", western Japan"
         adjectives.insert(0, before)
         before = sentence.before(before)
+    if before is None and after is not None and sentence.words[entity.end - 1].dep not in SUBJECTS:
+        return [after] if sentence.words[after].text in (",", ";") else []  # "Cuba, sunbathers"
     if before is None or sentence.words[before].text not in SETTING_OFF:
         return []
     closed = after is None or sentence.words[after].pos == "PUNCT"

@@ -33,7 +33,9 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
             word.text = "a" if word.text.islower() else "A"
             word.pos, word.tag, word.dep = "DET", "DT", "det"
             continue
-        if (proper or counted) and (beside or _modifies_noun(sentence, position)):
+        goes_on = any(each.pos == "PROPN" for each in sentence.words[position + 1 : position + 2])
+        inside = counted and word.head in names and goes_on  # "a Zqxwv Pro 5 Electronic Camera"
+        if inside or ((proper or counted) and (beside or _modifies_noun(sentence, position))):
             (numbers if counted else names).append(position)
     names += _joints(sentence, names)
     names += _compounds(sentence, names)
@@ -46,6 +48,7 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
         left, right = sentence.before(position), sentence.after(position)
         text = sentence.words[position].text
         joins = text in {"&", "-", "–", "/", "+", "#", "™", "®"} | CURRENCY and (left in struck or right in struck)
+        joins = joins or (sentence.words[position].pos == "CCONJ" and left in struck)
         if (joins or (text in ("'s", "’s") and left in struck)) and position not in struck:
             struck.append(position)
     owners = {position for position in struck if _owns_one(sentence, position)}

@@ -46,7 +46,9 @@ def kind_by_words(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> s
         return "PERSON"
     last = sentence.words[entity.end - 1]
     acts = last.dep == "nsubj" and sentence.words[last.head].pos == "VERB"
-    if kind == "GPE" and acts and entity.end - entity.start == 1 and is_given_name(name) and place_kind(name) != "country":
+    place = place_kind(name)
+    bearer = place != "country" if is_given_name(name) else not (place or knowledge.is_noun(name))
+    if kind == "GPE" and acts and entity.end - entity.start == 1 and bearer:
         return "PERSON"  # "Jordan plays basketball"
     if kind == "PERSON" and kind_by_form(name, "EVENT"):
         return "EVENT"  # "Super Bowl LIV"

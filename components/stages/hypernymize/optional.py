@@ -19,6 +19,8 @@ SETTINGS = frozenset({
     "in", "near", "during", "outside", "inside", "within", "before", "after", "across", "along", "beside", "throughout", "around",
 })  # fmt: skip
 """Prepositions of where and when, which no verb needs; "looks at" needs its own."""
+PLACING = frozenset({"at", "to", "on", "through", "from", "toward", "towards", "into", "onto", "over", "past"})
+"""Prepositions of where to, which only verbs of motion and what is shown do without."""
 ARTICLES = frozenset({"a", "an", "the"})
 REPORTED = frozenset({"DATE", "GPE", "NORP"})
 """Types of names by which a later sentence reports instead of describing."""
@@ -127,12 +129,20 @@ def _is_optional(sentence: Sentence, node: int, knowledge: Knowledge) -> bool:
     if word.lemma == "of":  # "a member of", but not "a picture of"
         determined = any(each.alive and each.pos == "DET" and each.head == word.head for each in sentence.words)
         return determined and knowledge.is_role(head.lemma.lower())
-    if head.pos == "NOUN":
+    if head.pos == "NOUN" or _is_free(sentence, head, word, knowledge):
         return True
     if head.pos not in ("VERB", "AUX") or head.lemma == "be":
         return False
     whole = any(each.alive and each.head == word.head and each.dep in OBJECTS for each in sentence.words)
     return whole or before != word.head or word.lemma in SETTINGS
+
+
+def _is_free(sentence: Sentence, head: Word, word: Word, knowledge: Knowledge) -> bool:
+    """Return whether a verb is whole without a phrase of place: of motion ("arrives at"), or passive ("is shown on")."""
+    if head.pos != "VERB" or word.lemma not in PLACING:
+        return False
+    passive = any(each.alive and each.dep == "auxpass" and sentence.words[each.head] is head for each in sentence.words)
+    return knowledge.wordnet.verb_category(head.lemma) in (("verb.perception",) if passive else ("verb.motion",))
 
 
 def _closes(sentence: Sentence, last: int) -> bool:

@@ -83,7 +83,7 @@ def _dated(sentence: Sentence, entity: Entity) -> bool:
         word.pos == "NUM"
         or word.text.strip("'’")[:1].isdigit()
         or word.text.lower().strip(".") in CALENDAR | RELATIVE
-        or word.text.lower() in ("last", "next")
+        or word.text.lower() in ("last", "next", "this")
         for word in words
     )
 

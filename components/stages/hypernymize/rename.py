@@ -31,8 +31,9 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
         if not sentence.living(entity) or sentence.is_modifier(entity):
             continue
         name = sentence.text_of(entity.start, entity.end)
-        if entity.kind == "NORP" and sentence.words[entity.end - 1].tag == "NNPS":
-            signals = signals_of_group(entity, sentence.words[entity.end - 1], knowledge)
+        people = sentence.words[entity.end - 1]
+        if entity.kind == "NORP" and people.tag in ("NNS", "NNPS") and people.text[:1].isupper():
+            signals = signals_of_group(entity, people, knowledge)
             if len(signals) < min_name_signals:
                 _leave_unknown(sentence, entity, tuple(signals))
                 continue
@@ -149,9 +150,11 @@ def _apposed(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> list[i
             return []  # "with Internet giant X" needs an article
         return span if noun.dep not in ("compound",) or not sentence.words[entity.end - 1].text[:1].islower() else []
     if not knowledge.is_role(noun.lemma.lower()):
-        described = noun.text.islower() and noun.dep in MODIFIERS and noun.head in span
-        whole = noun.tag != "NN" or _has_article(sentence, position) or entity.end == len(sentence.words)
-        return span if described and (whole or position == 0) else []  # "goalie X", "storm X"
+        last = sentence.words[entity.end - 1]
+        described = noun.dep in MODIFIERS and noun.head in span
+        same = (noun.dep, noun.head) == (last.dep, last.head)
+        whole = noun.text.islower() and (position == 0 or sentence.words[position - 1].space)  # not "president-elect X"
+        return span if whole and (described or same) else []  # "goalie X", "storm X"
     plural_role = noun.tag in ("NNS", "NNPS")
     if not plural_role and not _has_article(sentence, position):
         return []
@@ -240,6 +243,15 @@ def _description(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> li
     position = sentence.before(entity.start)
     while position is not None:
         word = sentence.words[position]
+        if (
+            position > 1
+            and sentence.words[position - 1].text == "-"
+            and knowledge.is_role(sentence.words[position - 2].text.lower())
+        ):
+            positions += [position, position - 1]  # "president-elect X"
+            inside |= {position, position - 1}
+            position -= 2
+            continue
         role = word.pos == "NOUN" and entity.kind == "PERSON" and knowledge.is_role(word.lemma.lower())
         if positions and knowledge.is_noun(f"{word.text} {sentence.words[positions[-1]].text}".lower()):
             role = True  # "head coach X"

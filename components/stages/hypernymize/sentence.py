@@ -124,7 +124,8 @@ class Sentence:
                 continue
             between = (word for word in self.words[end:noun] if word.alive)
             if self.words[noun].pos in ("NOUN", "PROPN") and all(
-                word.pos in ("NOUN", "PROPN", "ADJ", "NUM", "PUNCT", "SYM") and word.text not in (",", "(", ")")
+                (word.pos in ("NOUN", "PROPN", "ADJ", "NUM", "PUNCT", "SYM") and word.text not in (",", "(", ")"))
+                or (word.pos == "CCONJ" and word.head == index)
                 for word in between
             ):
                 return noun

@@ -91,6 +91,9 @@ def test_a_text_in_another_language_is_dropped_whatever_its_page_says(text: str)
 
 def test_rare_words_are_known_when_listed_and_misspellings_are_not() -> None:
     assert passes("unknown_token", subject("Two ravenous capybaras near the blackbirds on a birdhouse"))
+    assert passes("unknown_token", subject("An uncapybaralike dog")) is False and passes(
+        "unknown_token", subject("A nonbirdhouse")
+    )
     assert not passes("unknown_token", subject("A veiw of the mountian"))
 
 
@@ -99,8 +102,9 @@ def test_names_pass_the_vocabulary_and_names_of_files_do_not() -> None:
     assert passes("unknown_token", subject("Gieske Hall at night")) and passes("unknown_token", subject("The Banatski palace"))
     assert passes("unknown_token", subject("Player #15 of the team"))
     assert passes("unknown_token", subject("Mary Aglzkvaq on a beach")) and passes("unknown_token", subject("Bunolo's town hall"))
-    assert passes("unknown_token", subject("SnowBoat opens a shop"))
+    assert passes("unknown_token", subject("SnowBoat opens a shop")) and passes("unknown_token", subject("Zqxwv Mary on a beach"))
     assert all(passes("unknown_token", subject(f"The crew of {code} on a runway")) for code in ("QZ8501", "P16s", "Trango2"))
+    assert passes("unknown_token", subject("A man at rest (XNS126)"))
     for text in (
         "BOTTLES19593 on a table",
         "A dog in xkvq8501",

@@ -16,6 +16,8 @@ from components.stages.hypernymize.dates import find_dates
         ("on the 5th of May 2014", ["5th of May 2014"]),
         ("on Friday , March 9", ["Friday , March 9"]),
         ("on Sept. 5", ["Sept. 5"]),
+        ("on Sat . April 23", ["Sat . April 23"]),
+        ("a dog in the sun . He sat", []),
         ("5 May 1990 and 1960s", ["5 May 1990", "1960s"]),
         ("at 5:30pm or 9 am", ["5:30pm", "9 am"]),
         ("on 12/05/2014 and 2014-05-12", ["12/05/2014", "2014-05-12"]),
