@@ -5,8 +5,7 @@ from __future__ import annotations
 import html
 from collections import Counter
 from collections.abc import Callable, Sequence
-
-import numpy as np
+from ctypes import byref, c_char
 
 from components.web.html.candidate import Candidate, fold
 from components.web.html.context import (
@@ -19,10 +18,9 @@ from components.web.html.context import (
     index_links,
     normalise,
 )
+from components.web.html.machine_code import load_scanner
 from components.web.html.scan import ImageTag, Scan
-from components.web.html.tag_texts import INLINE
-from components.web.html.tags import find_matches
-from components.web.html.word_signs import CAPTION, LINK, TITLE
+from components.web.html.tag_codes import CAPTION, INLINE, LINK, TITLE
 
 _INLINE = bytes([INLINE])
 _NAMES = {TITLE: "title"} | {level: f"h{level}" for level in range(1, 7)}
@@ -70,11 +68,12 @@ def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int,
 def _find_repeated(scanned: Scan, alts: Sequence[str]) -> dict[str, _Found]:
     """Return what each normalised alt-text repeats of the page; those that repeat nothing may be missing."""
     stated = [fold(meta["content"] or "") for meta in scanned.metas if (meta.get("property") or "").lower() == "og:title"]
-    matches = _match(scanned, alts) if len(scanned.texts) else []
+    matches = _match(scanned, alts) if scanned.texts else []
     if not matches and not stated:
         return {}
-    rows = {row: _read_text(scanned, row) for row in sorted({row for _, row in matches})}
-    kinds = {row: int(scanned.texts[row, 0]) for row, text in rows.items() if len(text) <= LIMIT}
+    texts = memoryview(scanned.texts).cast("q")
+    rows = {row: _read_text(scanned, texts, row) for row in sorted({row for _, row in matches})}
+    kinds = {row: texts[5 * row] for row, text in rows.items() if len(text) <= LIMIT}
     found = [Repeated(rows[row], _NAMES[kind]) for row, kind in kinds.items() if kind != LINK]
     found += [Repeated(text, "og:title") for text in stated if len(text) <= LIMIT]
     headings = index_headings(sorted(found, key=lambda each: not each.kind.endswith("title")))
@@ -83,31 +82,33 @@ def _find_repeated(scanned: Scan, alts: Sequence[str]) -> dict[str, _Found]:
     return {alt: (headings.find(alt), links.find(alt)) for alt in wanted}
 
 
-def _match(scanned: Scan, alts: Sequence[str]) -> list[list[int]]:
-    """Return pairs of an index of ``alts`` and a row of the page's texts that the alt-text may repeat."""
-    data, size = np.frombuffer("\n".join(alts).encode(), np.uint8), 64
+def _match(scanned: Scan, alts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return pairs of an index of ``alts`` and the number of a text of the page that the alt-text may repeat."""
+    data, most = "\n".join(alts).encode(), 64
     while True:
-        found = np.empty((size, 2), np.int64)
-        count = find_matches(data, scanned.texts, found)
-        if count <= size:
-            matches: list[list[int]] = found[:count].tolist()
-            return matches
-        size = count
+        found = bytearray(16 * most)
+        places = [byref(c_char.from_buffer(table)) for table in (scanned.texts, found)]
+        count = load_scanner().find_matches(data, len(data), places[0], len(scanned.texts) // 40, places[1], most)
+        if count <= most:
+            numbers = iter(memoryview(found).cast("q")[: 2 * count].tolist())
+            return list(zip(numbers, numbers, strict=True))
+        most = count
 
 
 def _read_captions(scanned: Scan) -> dict[int, str]:
     """Return the text of each figure's first figcaption, folded and cut to ``CAPTION_LIMIT``."""
     captions: dict[int, str] = {}
-    for row in np.flatnonzero(scanned.texts[:, 0] == CAPTION).tolist():
-        text = _read_text(scanned, row, b"")[:CAPTION_LIMIT].rstrip()
-        captions.setdefault(int(scanned.texts[row, 3]), text)
+    texts = memoryview(scanned.texts).cast("q")
+    for row, kind in enumerate(texts[::5].tolist()):
+        if kind == CAPTION:
+            text = _read_text(scanned, texts, row, b"")[:CAPTION_LIMIT].rstrip()
+            captions.setdefault(texts[5 * row + 3], text)
     return captions
 
 
-def _read_text(scanned: Scan, row: int, inline: bytes = b" ") -> str:
+def _read_text(scanned: Scan, texts: memoryview, row: int, inline: bytes = b" ") -> str:
     """Return a text, folded, with ``inline`` for each tag that is no block's."""
-    _, start, end, *_ = scanned.texts[row].tolist()
-    raw = scanned.buffer[start:end].tobytes().replace(_INLINE, inline)
+    raw = bytes(scanned.buffer[texts[5 * row + 1] : texts[5 * row + 2]]).replace(_INLINE, inline)
     return fold(html.unescape(raw.decode("utf-8", "replace")))
 
 

@@ -9,9 +9,7 @@ import numpy as np
 from numba import njit
 
 from components.web.html.context import MIN_WORDS
-
-TITLE, LINK, CAPTION = 0, 7, 8
-"""Kinds of texts; those of headings are their level, 1 to 6."""
+from components.web.html.tag_codes import CAPTION, TITLE
 
 
 @njit
