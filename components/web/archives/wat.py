@@ -6,7 +6,6 @@ A link with the path ``IMG@/src`` is one ``<img src>``. A WAT has no srcset, no 
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -68,7 +67,9 @@ def _attach_context(candidates: list[Candidate], links: list[dict[str, Any]], ti
     described = [(each, normalise(each.alt)) for each in candidates if each.alt]
     if not described:
         return
-    counts = Counter([words for _, words in described])
+    counts: dict[str, int] = {}
+    for _, words in described:
+        counts[words] = counts.get(words, 0) + 1
     stated = [("title", title), *(("og:title", _string(meta.get("content"))) for meta in metas if _is_title(meta))]
     titles = [Repeated(fold(text), kind) for kind, text in stated if text and len(text) <= LIMIT]
     headings = index_headings([each for each in titles if may_repeat(counts, each.text)])

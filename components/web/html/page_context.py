@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections import Counter
 from collections.abc import Callable, Sequence
 from ctypes import byref, c_char
 
@@ -32,37 +31,37 @@ def attach_context(
     scanned: Scan, tags: Sequence[ImageTag], candidates: Sequence[Candidate], resolve: Callable[[str], str | None]
 ) -> None:
     """Set figcaption and context of a page's candidates, given the tag of each position."""
-    captions = _read_captions(scanned) if any(tag.figure for tag in tags) else {}
-    normal = {candidate.alt: normalise(candidate.alt) for candidate in candidates if candidate.alt}
-    counts = Counter(normal[candidate.alt] for candidate in candidates if candidate.alt)
+    captions = _read_captions(scanned)
+    described = [(candidate, normalise(candidate.alt)) for candidate in candidates if candidate.alt]
+    counts: dict[str, int] = {}
+    for _, words in described:
+        counts[words] = counts.get(words, 0) + 1
     repeated = _find_repeated(scanned, list(counts)) if counts else {}
-    for candidate in candidates:
+    if captions:
+        for candidate in candidates:
+            candidate.figcaption = captions.get(tags[candidate.position].figure, "")
+    for candidate, words in described:
+        heading, link = repeated.get(words, _NOTHING)
         tag = tags[candidate.position]
-        if tag.figure:
-            candidate.figcaption = captions.get(tag.figure, "")
-        if candidate.alt:
-            words = normal[candidate.alt]
-            candidate.context = _describe(candidate, tag, repeated.get(words, _NOTHING), counts[words], resolve)
+        role, href = tag.attributes.get("role"), tag.href
+        role = role.strip().lower()[:LIMIT] or None if role else None
+        target = None if href is None else resolve(href)
+        candidate.context = Context(
+            heading.text if heading else None,
+            heading.kind if heading else None,
+            link,
+            target,
+            tag.acts or role == "button" or (target is None and href is not None and _runs_script(href)),
+            role,
+            tag.width,
+            tag.height,
+            agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
+            counts[words],
+        )
 
 
-def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int, resolve: Callable[[str], str | None]) -> Context:
-    heading, link = repeated
-    attributes = tag.attributes
-    role = (attributes["role"] or "").strip().lower()[:LIMIT] or None if "role" in attributes else None
-    target = resolve(tag.href) if tag.href is not None else None
-    runs_script = target is None and (tag.href or "").lstrip().lower().startswith("javascript:")
-    return Context(
-        heading=heading.text if heading else None,
-        heading_kind=heading.kind if heading else None,
-        link_text=link,
-        link_url=target,
-        control=tag.acts or role == "button" or runs_script,
-        role=role,
-        layout_width=tag.width,
-        layout_height=tag.height,
-        figcaption_agrees=agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
-        site_count=count,
-    )
+def _runs_script(href: str) -> bool:
+    return href.lstrip().lower().startswith("javascript:")
 
 
 def _find_repeated(scanned: Scan, alts: Sequence[str]) -> dict[str, _Found]:
@@ -97,7 +96,7 @@ def _match(scanned: Scan, alts: Sequence[str]) -> list[tuple[int, int]]:
 
 def _read_captions(scanned: Scan) -> dict[int, str]:
     """Return the text of each figure's first figcaption, folded and cut to ``CAPTION_LIMIT``."""
-    captions: dict[int, str] = {}
+    captions: dict[int, str] = {}  # of figure 0, none, it has nothing
     texts = memoryview(scanned.texts).cast("q")
     for row, kind in enumerate(texts[::5].tolist()):
         if kind == CAPTION:

@@ -92,13 +92,14 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
     ascii_text = data.decode() if data.isascii() else None  # most pages: their values need no decoding
     plain, rows, texts, buffer = _find_tags(data, agent)
     if plain and most_images is not None and len(rows) > most_images:
-        check_image_count(sum(1 for code, _, _ in rows if code == IMG), most_images)
+        check_image_count(rows[::3].count(IMG), most_images)
     scanned = Scan(plain, data, texts=texts, buffer=buffer)
     others: list[tuple[int, Attributes]] = []
     attributes: Attributes = {}
     sources: list[Attributes] | tuple[()] = ()
     without_script, href = False, None
-    for code, start, end in rows:
+    numbers = iter(rows)
+    for code, start, end in zip(numbers, numbers, numbers, strict=True):
         if code >= 0:
             name = ATTRIBUTES[code]
             if name in attributes:
@@ -111,7 +112,11 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
             continue
         attributes = {}
         if code == IMG:
-            scanned.images.append(_make_tag(attributes, sources, without_script, href, start, end))
+            # ``start`` is what ``tag_images.read_image`` says besides, ``end`` the number of the figure.
+            image = ImageTag(attributes, sources, without_script, href, start % WIDTH == 1, figure=end)
+            if start >= WIDTH:
+                image.width, image.height = (px - 1 if px else None for px in (start % HEIGHT // WIDTH, start // HEIGHT))
+            scanned.images.append(image)
             href = None
         elif code == HREF:
             href = unescape_attribute(data[start:end].decode("utf-8", "replace"))
@@ -133,29 +138,18 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
     return scanned
 
 
-def _make_tag(
-    attributes: Attributes, sources: Sequence[Attributes], without_script: bool, href: str | None, besides: int, figure: int
-) -> ImageTag:
-    """Return the tag of an image; ``besides`` is what ``tag_images.read_image`` adds."""
-    width, height = besides % HEIGHT // WIDTH, besides // HEIGHT
-    acts = besides % WIDTH == 1
-    sizes = width - 1 if width else None, height - 1 if height else None
-    return ImageTag(attributes, sources, without_script, href, acts, *sizes, figure)
-
-
-def _find_tags(data: bytes, agent: str) -> tuple[bool, list[tuple[int, int, int]], bytearray, bytearray]:
-    """Return whether the page is plain, the rows of tags, the texts and the buffer; see ``tags.find_tags``."""
+def _find_tags(data: bytes, agent: str) -> tuple[bool, list[int], bytearray, bytearray]:
+    """Return whether the page is plain, the numbers of the rows of tags, the texts and the buffer; see ``tags.find_tags``."""
     find_tags, ours = load_scanner().find_tags, agent.lower().encode()
     buffer, state = bytearray(len(data) + 64), bytearray(8 * STATE_SIZE)
-    most, most_texts = 512, 256
+    most, most_texts = 256, 128
     while True:
         rows, texts = bytearray(24 * most), bytearray(40 * most_texts)
         places = [byref(c_char.from_buffer(table)) for table in (rows, texts, buffer, state)]
         find_tags(data, len(data), ours, len(ours), places[0], most, places[1], most_texts, *places[2:])
         plain, found, found_texts = memoryview(state).cast("q")[:3]
         if found <= most and found_texts <= most_texts:
-            numbers = iter(memoryview(rows).cast("q")[: 3 * found].tolist())
-            return plain == 1, list(zip(numbers, numbers, numbers, strict=True)), texts[: 40 * found_texts], buffer
+            return plain == 1, memoryview(rows).cast("q")[: 3 * found].tolist(), texts[: 40 * found_texts], buffer
         most, most_texts = max(most, found), max(most_texts, found_texts)
 
 
