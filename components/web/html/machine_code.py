@@ -29,7 +29,7 @@ class MachineCode(NamedTuple):
     """The compiled functions; see ``tags``."""
 
     find_tags: Callable[..., None]
-    find_matches: Callable[..., int]
+    match: Callable[..., None]
     engine: Any
     """Owns the memory of both."""
 
@@ -48,9 +48,9 @@ def load_scanner() -> MachineCode:
     engine.finalize_object()
     pointer, size = c_void_p, c_int64
     find_tags = CFUNCTYPE(None, c_char_p, size, c_char_p, size, pointer, size, pointer, size, pointer, pointer)
-    find_matches = CFUNCTYPE(size, c_char_p, size, pointer, size, pointer, size)
-    addresses = (engine.get_function_address(name) for name in ("find_tags", "find_matches"))
-    return MachineCode(find_tags(next(addresses)), find_matches(next(addresses)), engine)
+    match = CFUNCTYPE(None, c_char_p, size, pointer, size, pointer, size, pointer)
+    addresses = (engine.get_function_address(name) for name in ("find_tags", "match"))
+    return MachineCode(find_tags(next(addresses)), match(next(addresses)), engine)
 
 
 def _read_object(processor: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 from ctypes import byref, c_char
+from itertools import compress
 
 from components.web.html.candidate import Candidate, fold
 from components.web.html.context import (
@@ -67,31 +68,26 @@ def _runs_script(href: str) -> bool:
 def _find_repeated(scanned: Scan, alts: Sequence[str]) -> dict[str, _Found]:
     """Return what each normalised alt-text repeats of the page; those that repeat nothing may be missing."""
     stated = [fold(meta["content"] or "") for meta in scanned.metas if (meta.get("property") or "").lower() == "og:title"]
-    matches = _match(scanned, alts) if scanned.texts else []
-    if not matches and not stated:
+    repeating, numbers = _match(scanned, alts) if scanned.texts else ([], [])
+    if not repeating and not stated:
         return {}
     texts = memoryview(scanned.texts).cast("q")
-    rows = {row: _read_text(scanned, texts, row) for row in sorted({row for _, row in matches})}
+    rows = {row: _read_text(scanned, texts, row) for row in numbers}
     kinds = {row: texts[5 * row] for row, text in rows.items() if len(text) <= LIMIT}
     found = [Repeated(rows[row], _NAMES[kind]) for row, kind in kinds.items() if kind != LINK]
     found += [Repeated(text, "og:title") for text in stated if len(text) <= LIMIT]
     headings = index_headings(sorted(found, key=lambda each: not each.kind.endswith("title")))
     links = index_links([rows[row] for row, kind in kinds.items() if kind == LINK])
-    wanted = alts if stated else [alts[index] for index in sorted({alt for alt, _ in matches})]
-    return {alt: (headings.find(alt), links.find(alt)) for alt in wanted}
+    return {alt: (headings.find(alt), links.find(alt)) for alt in (alts if stated else repeating)}
 
 
-def _match(scanned: Scan, alts: Sequence[str]) -> list[tuple[int, int]]:
-    """Return pairs of an index of ``alts`` and the number of a text of the page that the alt-text may repeat."""
-    data, most = "\n".join(alts).encode(), 64
-    while True:
-        found = bytearray(16 * most)
-        places = [byref(c_char.from_buffer(table)) for table in (scanned.texts, found)]
-        count = load_scanner().find_matches(data, len(data), places[0], len(scanned.texts) // 40, places[1], most)
-        if count <= most:
-            numbers = iter(memoryview(found).cast("q")[: 2 * count].tolist())
-            return list(zip(numbers, numbers, strict=True))
-        most = count
+def _match(scanned: Scan, alts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the alt-texts that may repeat a text of the page, and the numbers of the texts that one may repeat."""
+    data, count = "\n".join(alts).encode(), len(scanned.texts) // 40
+    marked_alts, marked_texts = bytearray(len(alts)), bytearray(count)
+    texts, *marks = (byref(c_char.from_buffer(table)) for table in (scanned.texts, marked_alts, marked_texts))
+    load_scanner().match(data, len(data), texts, count, marks[0], len(alts), marks[1])
+    return list(compress(alts, marked_alts)), list(compress(range(count), marked_texts))
 
 
 def _read_captions(scanned: Scan) -> dict[int, str]:

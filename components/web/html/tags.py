@@ -162,23 +162,23 @@ def _find_tags_at(data, size, agent, agent_size, rows, most_rows, texts, most_te
     )
 
 
-def _find_matches_at(data, size, texts, count, found, most):  # type: ignore[no-untyped-def]
+def _match_at(data, size, texts, count, marked_alts, alts, marked_texts):  # type: ignore[no-untyped-def]
     """Call ``word_signs.match`` with addresses."""
-    texts_ = carray(texts, (count, 5), np.int64)
-    return match(carray(data, size, np.uint8), texts_, carray(found, (most, 2), np.int64))
+    marks = carray(marked_alts, alts, np.uint8), carray(marked_texts, count, np.uint8)
+    match(carray(data, size, np.uint8), carray(texts, (count, 5), np.int64), marks[0], marks[1])
 
 
 def compile_object() -> bytes:
-    """Return an object file with both functions above as ``find_tags`` and ``find_matches``, for this machine's processor."""
+    """Return an object file with both functions above as ``find_tags`` and ``match``, for this machine's processor."""
     import llvmlite.binding as llvm
 
     byte, number, size = types.CPointer(types.uint8), types.CPointer(types.int64), types.int64
     signatures = {
         "find_tags": types.void(byte, size, byte, size, number, size, number, size, byte, number),
-        "find_matches": size(byte, size, number, size, number, size),
+        "match": types.void(byte, size, number, size, byte, size, byte),
     }
     modules = []
-    for name, function in (("find_tags", _find_tags_at), ("find_matches", _find_matches_at)):
+    for name, function in (("find_tags", _find_tags_at), ("match", _match_at)):
         compiled = cfunc(signatures[name])(function)
         text = _RUNTIME.sub(r"define internal \1 {\n  call void @llvm.trap()\n  unreachable\n}", compiled.inspect_llvm())
         modules.append(llvm.parse_assembly(text.replace(compiled.native_name, name) + "\ndeclare void @llvm.trap()\n"))

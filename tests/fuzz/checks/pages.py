@@ -85,10 +85,10 @@ def _as_ints() -> None:
         tables = view(rows, most_rows, 3), view(texts, most_texts, 5), view(buffer, size + 64)
         numbers[:3] = tags.find_tags(data, agent, *tables, numbers)
 
-    def find_matches(data, size, texts, count, found, most):
-        return word_signs.match(data, view(texts, count, 5), view(found, most, 2))
+    def match(data, size, texts, count, marked_alts, alts, marked_texts):
+        word_signs.match(data, view(texts, count, 5), view(marked_alts, alts), view(marked_texts, count))
 
-    functions = machine_code.MachineCode(find_tags, find_matches, None)
+    functions = machine_code.MachineCode(find_tags, match, None)
     for module in (scan, page_context):
         module.load_scanner = lambda: functions
 
