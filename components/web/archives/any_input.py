@@ -23,6 +23,7 @@ from components.web.archives.zstd_members import is_zstd
 from components.web.budget import Budget
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, PageOverBudget
+from components.web.html.pairs import read_fast
 from components.web.urls import LOCAL, is_local
 
 _BUDGET = Budget()
@@ -87,8 +88,6 @@ def _read_html(stream: Stream, path: str, page_url: str, headers: object, contex
         data, failure, detail = b"", error.failure, error.detail
     charset = headers.get_content_charset() if hasattr(headers, "get_content_charset") else None
     address = page_url or (path if "://" in path else Path(path).absolute().as_uri() if path != "-" else "")
-    from components.web.html.pairs import read_fast  # compiled by numba: a WAT needs none of it
-
     try:
         page = read_fast(data, re.sub("^file://", f"http://{LOCAL}", address), charset, context=context)
     except PageOverBudget as error:

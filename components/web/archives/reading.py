@@ -22,6 +22,7 @@ from components.web.consent_policy import Statement
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, Page, PageOverBudget
 from components.web.html.page_limits import Source, read_in_child
+from components.web.html.pairs import read_tags, read_tags_or_tree
 
 _log = logging.getLogger(__name__)
 _DEFAULT = Budget()
@@ -33,7 +34,7 @@ _WITH_CONTENT = (b"response", b"resource", b"conversion")
 _REPEATING = (b"revisit", b"continuation")
 
 
-@dataclass(frozen=True)
+@dataclass
 class ArchivePage:
     """One page of an archive, or one part that could not be read (then ``failure`` is set)."""
 
@@ -177,8 +178,6 @@ class _Reader:
     def _read_queue(self, queue: Sequence[ArchivePage | _QueuedPage]) -> Iterator[ArchivePage]:
         """Yield the pages of a queue in its order, after reading those that waited."""
         sources = [item.source for item in queue if isinstance(item, _QueuedPage)]
-        from components.web.html.pairs import read_tags_or_tree  # compiled by numba: a WAT needs none of it
-
         read = partial(read_tags_or_tree, context=self.context, budget=self.budget)
         outcomes = iter(read_in_child(read, sources, self.budget))
         for item in queue:
@@ -221,8 +220,6 @@ class _Reader:
         if b"warc-segment-number" in record.headers:
             raise BadRecord("segmented", "the record continues in others, which are not read: join its segments first")
         url, offset, statements = record.url, record.offset, response.read_statements(self.agent)
-        from components.web.html.pairs import read_tags  # compiled by numba, 0.7 s and 120 MB: a WAT needs none of it
-
         source = Source(response.body(self.budget.record_bytes), url, response.charset, self.agent)
         page = read_tags(source, self.context, self.budget)
         return _QueuedPage(source, offset, statements) if page is None else self._make_page(url, offset, statements, page)

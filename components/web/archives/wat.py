@@ -6,7 +6,6 @@ A link with the path ``IMG@/src`` is one ``<img src>``. A WAT has no srcset, no 
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -15,7 +14,7 @@ import orjson
 
 from components.web.archives.encodings import BadRecord
 from components.web.consent_policy import Statement, parse_header_statements, parse_meta_statements
-from components.web.html.context import LIMIT, MIN_SHARE, Context, Repeated, index_headings, index_links, normalise
+from components.web.html.context import LIMIT, Context, Repeated, index_headings, index_links, may_repeat, normalise
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page, fold, make_candidate
 from components.web.html.resolve import Resolver
@@ -37,7 +36,7 @@ def read_wat_page(block: bytes, page_url: str, agent: str = "hearsight") -> Page
     if HTML_METADATA not in block:
         return None
     try:
-        # The whole record: a search for the links that are images takes as long as orjson does.
+        # The whole record: to search for the links that are images or have a text takes longer than to parse all.
         response = orjson.loads(block)["Envelope"]["Payload-Metadata"].get("HTTP-Response-Metadata") or {}
         html = response.get("HTML-Metadata")
         if html is None:
@@ -65,15 +64,17 @@ def _candidates(links: list[dict[str, Any]], base: str) -> list[Candidate]:
 
 def _attach_context(candidates: list[Candidate], links: list[dict[str, Any]], title: str, metas: list[dict[str, Any]]) -> None:
     """Set the context of candidates as far as a WAT has it: title, texts of links, and how often an alt-text occurs."""
-    normal = {each.alt: normalise(each.alt) for each in candidates if each.alt}
-    if not normal:
+    described = [(each, normalise(each.alt)) for each in candidates if each.alt]
+    if not described:
         return
-    shortest = MIN_SHARE / 2 * min(map(len, normal))  # a text with half of the words has a quarter of the characters
+    counts: dict[str, int] = {}
+    for _, words in described:
+        counts[words] = counts.get(words, 0) + 1
     stated = [("title", title), *(("og:title", _string(meta.get("content"))) for meta in metas if _is_title(meta))]
-    headings = index_headings(Repeated(fold(text), kind) for kind, text in stated if text and len(text) <= LIMIT)
-    texts = [link.get("text") for link in links if link.get("path") == LINK]
-    found_links = index_links([text for text in texts if isinstance(text, str) and shortest <= len(text) <= LIMIT])
-    counts = Counter(normal[each.alt] for each in candidates if each.alt)
+    titles = [Repeated(fold(text), kind) for kind, text in stated if text and len(text) <= LIMIT]
+    headings = index_headings([each for each in titles if may_repeat(counts, each.text)])
+    texts = [link["text"] for link in links if "text" in link and link.get("path") == LINK]
+    found_links = index_links([text for text in texts if isinstance(text, str) and len(text) <= LIMIT])
     contexts = {}
     for words, number in counts.items():
         heading, link = headings.find(words), found_links.find(words)
@@ -86,9 +87,8 @@ def _attach_context(candidates: list[Candidate], links: list[dict[str, Any]], ti
                 link_text=fold(link) if link else None,
                 site_count=number,
             )
-    for candidate in candidates:
-        if candidate.alt:
-            candidate.context = contexts[normal[candidate.alt]]
+    for candidate, words in described:
+        candidate.context = contexts[words]
 
 
 @lru_cache(maxsize=1024)

@@ -71,7 +71,7 @@ def make_candidate(url: str | None, alt: str | None, position: int, source: str)
     return Candidate(url, folded, position, source[:200], url is None and source[:5].lower() == "data:", alt is not None)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Page:
     """The content of a page that a crawl uses."""
 

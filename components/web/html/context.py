@@ -31,6 +31,8 @@ _WORD = re.compile(r"[^\W_]+")
 _APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´\u00ad\u200b")
 _FOLDED = bytes(byte if chr(byte).isalnum() else 32 for byte in bytes(range(128)).lower()) + bytes(128)
 """What each ASCII character becomes: a small letter, a digit, or a space."""
+_FOLDED_LINES = _FOLDED[:10] + b"\n" + _FOLDED[11:128] + bytes(range(128, 256))
+"""The same for lines of text; normalised words of other scripts are kept."""
 _SITE = re.compile(r"\s+[-–—·•»«›‹:/]+\s+|\s*[|｜]+\s*")
 """Separates a page's title from the name of its site."""
 
@@ -126,8 +128,8 @@ class Texts(Generic[Text]):
         if equal is not None or count < MIN_WORDS:
             return equal
         if self._all is None:
-            self._all = "".join(f"\n {form} " for form in self._forms) + "\n"
-            self._counts = frozenset(form.count(" ") + 1 for form in self._forms)
+            self._all = "\n " + " \n ".join(self._forms) + " \n"
+            self._counts = frozenset([form.count(" ") + 1 for form in self._forms])
         longer, shorter = self._find_longer(alt, self._all), self._find_shorter(alt, count)
         if longer and shorter and count / (longer.count(" ") + 1) < (shorter.count(" ") + 1) / count:
             longer = ""
@@ -166,9 +168,35 @@ def index_headings(headings: Iterable[Repeated]) -> Texts[Repeated]:
 
 def index_links(links: Sequence[str]) -> Texts[str]:
     """Return the texts of a page's links, of equal ones the first."""
-    forms = {normalise(link): link for link in reversed(links)}
+    backwards = links[::-1]
+    forms = dict(zip(_normalise_all(backwards), backwards, strict=True)) if links else {}
     forms.pop("", None)
     return Texts(forms)
+
+
+def _normalise_all(texts: Sequence[str]) -> list[str]:
+    """Return each text normalised; one by one takes five times as long."""
+    lines = "\n".join(texts)
+    if lines.count("\n") >= len(texts) or not lines.isascii():
+        lines = "\n".join([text if text.isascii() and "\n" not in text else normalise(text) for text in texts])
+    data = lines.encode().translate(_FOLDED_LINES, b"'`")
+    while b"  " in data:
+        data = data.replace(b"  ", b" ")
+    return data.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ").decode().split("\n")
+
+
+def may_repeat(alts: Iterable[str], text: str) -> bool:
+    """Return whether a normalised alt-text may repeat a text or a part of it."""
+    spaced = f" {normalise(text)} "
+    for alt in alts:
+        if f" {alt} " in spaced:
+            return True
+        if MIN_WORDS <= alt.count(" ") < LONGEST:  # it may have a shorter text, and so MIN_WORDS of its words in a row
+            words = alt.split(" ")
+            for start in range(len(words) - MIN_WORDS + 1):
+                if f" {' '.join(words[start : start + MIN_WORDS])} " in spaced:
+                    return True
+    return False
 
 
 def _without_site(title: Repeated) -> list[Repeated]:

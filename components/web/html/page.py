@@ -19,6 +19,8 @@ from components.web.consent_policy import asks_nofollow, parse_meta_statements
 from components.web.html.candidate import SURROGATES, Candidate, Page, PageOverBudget, check_image_count, fold, make_candidate
 from components.web.html.language import detect_language
 from components.web.html.offers import NO_CHOICE, Choice, choose, pick_better, read_image_offers, read_source_offers
+from components.web.html.page_context import align, attach_context
+from components.web.html.scan import scan
 from components.web.urls import make_absolute
 
 __all__ = ["SURROGATES", "Candidate", "Page", "PageOverBudget", "check_image_count", "fold", "make_candidate", "read_page"]
@@ -123,10 +125,6 @@ def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
 
 
 def _candidates(text: str, images: list[LexborNode], base: str) -> list[Candidate]:
-    # Compiled by numba, 0.7 s and 120 MB: a WAT needs none of it.
-    from components.web.html.page_context import align, attach_context
-    from components.web.html.scan import scan
-
     def resolve(reference: str) -> str | None:
         return make_absolute(reference, base)
 

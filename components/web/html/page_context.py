@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections import Counter
 from collections.abc import Callable, Sequence
-
-import numpy as np
+from ctypes import byref, c_char
+from itertools import compress
 
 from components.web.html.candidate import Candidate, fold
 from components.web.html.context import (
@@ -19,10 +18,9 @@ from components.web.html.context import (
     index_links,
     normalise,
 )
+from components.web.html.machine_code import load_scanner
 from components.web.html.scan import ImageTag, Scan
-from components.web.html.tag_texts import INLINE
-from components.web.html.tags import find_matches
-from components.web.html.word_signs import CAPTION, LINK, TITLE
+from components.web.html.tag_codes import CAPTION, INLINE, LINK, TITLE
 
 _INLINE = bytes([INLINE])
 _NAMES = {TITLE: "title"} | {level: f"h{level}" for level in range(1, 7)}
@@ -34,80 +32,78 @@ def attach_context(
     scanned: Scan, tags: Sequence[ImageTag], candidates: Sequence[Candidate], resolve: Callable[[str], str | None]
 ) -> None:
     """Set figcaption and context of a page's candidates, given the tag of each position."""
-    captions = _read_captions(scanned) if any(tag.figure for tag in tags) else {}
-    normal = {candidate.alt: normalise(candidate.alt) for candidate in candidates if candidate.alt}
-    counts = Counter(normal[candidate.alt] for candidate in candidates if candidate.alt)
+    captions = _read_captions(scanned)
+    described = [(candidate, normalise(candidate.alt)) for candidate in candidates if candidate.alt]
+    counts: dict[str, int] = {}
+    for _, words in described:
+        counts[words] = counts.get(words, 0) + 1
     repeated = _find_repeated(scanned, list(counts)) if counts else {}
-    for candidate in candidates:
+    if captions:
+        for candidate in candidates:
+            candidate.figcaption = captions.get(tags[candidate.position].figure, "")
+    for candidate, words in described:
+        heading, link = repeated.get(words, _NOTHING)
         tag = tags[candidate.position]
-        if tag.figure:
-            candidate.figcaption = captions.get(tag.figure, "")
-        if candidate.alt:
-            words = normal[candidate.alt]
-            candidate.context = _describe(candidate, tag, repeated.get(words, _NOTHING), counts[words], resolve)
+        role, href = tag.attributes.get("role"), tag.href
+        role = role.strip().lower()[:LIMIT] or None if role else None
+        target = None if href is None else resolve(href)
+        candidate.context = Context(
+            heading.text if heading else None,
+            heading.kind if heading else None,
+            link,
+            target,
+            tag.acts or role == "button" or (target is None and href is not None and _runs_script(href)),
+            role,
+            tag.width,
+            tag.height,
+            agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
+            counts[words],
+        )
 
 
-def _describe(candidate: Candidate, tag: ImageTag, repeated: _Found, count: int, resolve: Callable[[str], str | None]) -> Context:
-    heading, link = repeated
-    attributes = tag.attributes
-    role = (attributes["role"] or "").strip().lower()[:LIMIT] or None if "role" in attributes else None
-    target = resolve(tag.href) if tag.href is not None else None
-    runs_script = target is None and (tag.href or "").lstrip().lower().startswith("javascript:")
-    return Context(
-        heading=heading.text if heading else None,
-        heading_kind=heading.kind if heading else None,
-        link_text=link,
-        link_url=target,
-        control=tag.acts or role == "button" or runs_script,
-        role=role,
-        layout_width=tag.width,
-        layout_height=tag.height,
-        figcaption_agrees=agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
-        site_count=count,
-    )
+def _runs_script(href: str) -> bool:
+    return href.lstrip().lower().startswith("javascript:")
 
 
 def _find_repeated(scanned: Scan, alts: Sequence[str]) -> dict[str, _Found]:
     """Return what each normalised alt-text repeats of the page; those that repeat nothing may be missing."""
     stated = [fold(meta["content"] or "") for meta in scanned.metas if (meta.get("property") or "").lower() == "og:title"]
-    matches = _match(scanned, alts) if len(scanned.texts) else []
-    if not matches and not stated:
+    repeating, numbers = _match(scanned, alts) if scanned.texts else ([], [])
+    if not repeating and not stated:
         return {}
-    rows = {row: _read_text(scanned, row) for row in sorted({row for _, row in matches})}
-    kinds = {row: int(scanned.texts[row, 0]) for row, text in rows.items() if len(text) <= LIMIT}
+    texts = memoryview(scanned.texts).cast("q")
+    rows = {row: _read_text(scanned, texts, row) for row in numbers}
+    kinds = {row: texts[5 * row] for row, text in rows.items() if len(text) <= LIMIT}
     found = [Repeated(rows[row], _NAMES[kind]) for row, kind in kinds.items() if kind != LINK]
     found += [Repeated(text, "og:title") for text in stated if len(text) <= LIMIT]
     headings = index_headings(sorted(found, key=lambda each: not each.kind.endswith("title")))
     links = index_links([rows[row] for row, kind in kinds.items() if kind == LINK])
-    wanted = alts if stated else [alts[index] for index in sorted({alt for alt, _ in matches})]
-    return {alt: (headings.find(alt), links.find(alt)) for alt in wanted}
+    return {alt: (headings.find(alt), links.find(alt)) for alt in (alts if stated else repeating)}
 
 
-def _match(scanned: Scan, alts: Sequence[str]) -> list[list[int]]:
-    """Return pairs of an index of ``alts`` and a row of the page's texts that the alt-text may repeat."""
-    data, size = np.frombuffer("\n".join(alts).encode(), np.uint8), 64
-    while True:
-        found = np.empty((size, 2), np.int64)
-        count = find_matches(data, scanned.texts, found)
-        if count <= size:
-            matches: list[list[int]] = found[:count].tolist()
-            return matches
-        size = count
+def _match(scanned: Scan, alts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Return the alt-texts that may repeat a text of the page, and the numbers of the texts that one may repeat."""
+    data, count = "\n".join(alts).encode(), len(scanned.texts) // 40
+    marked_alts, marked_texts = bytearray(len(alts)), bytearray(count)
+    texts, *marks = (byref(c_char.from_buffer(table)) for table in (scanned.texts, marked_alts, marked_texts))
+    load_scanner().match(data, len(data), texts, count, marks[0], len(alts), marks[1])
+    return list(compress(alts, marked_alts)), list(compress(range(count), marked_texts))
 
 
 def _read_captions(scanned: Scan) -> dict[int, str]:
     """Return the text of each figure's first figcaption, folded and cut to ``CAPTION_LIMIT``."""
-    captions: dict[int, str] = {}
-    for row in np.flatnonzero(scanned.texts[:, 0] == CAPTION).tolist():
-        text = _read_text(scanned, row, b"")[:CAPTION_LIMIT].rstrip()
-        captions.setdefault(int(scanned.texts[row, 3]), text)
+    captions: dict[int, str] = {}  # of figure 0, none, it has nothing
+    texts = memoryview(scanned.texts).cast("q")
+    for row, kind in enumerate(texts[::5].tolist()):
+        if kind == CAPTION:
+            text = _read_text(scanned, texts, row, b"")[:CAPTION_LIMIT].rstrip()
+            captions.setdefault(texts[5 * row + 3], text)
     return captions
 
 
-def _read_text(scanned: Scan, row: int, inline: bytes = b" ") -> str:
+def _read_text(scanned: Scan, texts: memoryview, row: int, inline: bytes = b" ") -> str:
     """Return a text, folded, with ``inline`` for each tag that is no block's."""
-    _, start, end, *_ = scanned.texts[row].tolist()
-    raw = scanned.buffer[start:end].tobytes().replace(_INLINE, inline)
+    raw = bytes(scanned.buffer[texts[5 * row + 1] : texts[5 * row + 2]]).replace(_INLINE, inline)
     return fold(html.unescape(raw.decode("utf-8", "replace")))
 
 

@@ -7,12 +7,13 @@ compiled parser cannot be interrupted, so pages that are not small are read in a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from components.execution.limits import ItemFailure, run_limited
 from components.web.budget import Budget
 from components.web.html.language import load_model
+from components.web.html.machine_code import load_scanner
 from components.web.html.page import Page, PageOverBudget, read_page
 
 SMALL = 8_000
@@ -57,13 +58,6 @@ def read_in_child(read: Callable[[Source], Page], sources: Sequence[Source], bud
     read_outcome = partial(_outcome, read)
     outcomes = run_limited(read_outcome, sources, seconds=budget.page_seconds, memory=budget.page_memory)
     return [make_over_budget(outcome, budget) if isinstance(outcome, ItemFailure) else outcome for outcome in outcomes]
-
-
-@cache
-def load_scanner() -> None:
-    """Load the compiled scanner once, so that processes forked afterwards share it."""
-    # Compiled by numba, 0.7 s and 120 MB: a WAT needs none of it.
-    import components.web.html.page_context  # noqa: F401
 
 
 def _may_state_language(html: bytes | str) -> bool:

@@ -9,16 +9,26 @@ from __future__ import annotations
 import html.entities
 import re
 from collections.abc import Sequence
+from ctypes import byref, c_char
 from dataclasses import dataclass, field
-from typing import Any
-
-import numpy as np
 
 from components.web.html.candidate import check_image_count
-from components.web.html.tag_kinds import BASE, HREF, HTML, IMG, META, NOSCRIPT, NOSCRIPT_END, PICTURE, SOURCE
-from components.web.html.tag_syntax import ATTRIBUTES, HEIGHT, WIDTH
-from components.web.html.tag_texts import STATE_SIZE
-from components.web.html.tags import find_tags
+from components.web.html.machine_code import load_scanner
+from components.web.html.tag_codes import (
+    ATTRIBUTES,
+    BASE,
+    HEIGHT,
+    HREF,
+    HTML,
+    IMG,
+    META,
+    NOSCRIPT,
+    NOSCRIPT_END,
+    PICTURE,
+    SOURCE,
+    STATE_SIZE,
+    WIDTH,
+)
 
 Attributes = dict[str, str | None]
 _REFERENCE = re.compile(r"&(?:#(?:[xX]([0-9a-fA-F]++)|([0-9]++));?|([a-zA-Z][a-zA-Z0-9]*+)(;?))")
@@ -61,10 +71,9 @@ class Scan:
     """``lang`` of ``<html>``."""
     metas: list[Attributes] = field(default_factory=list)
     """Each ``<meta>`` with a content, and a name that may address robots or a property that states a title."""
-    texts: Any = None
-    """int64 rows of texts in ``buffer``; see ``tag_texts.close_text``."""
-    buffer: Any = None
-    """uint8."""
+    texts: bytearray = field(default_factory=bytearray)
+    """Five int64 for each text in ``buffer``; see ``tag_texts.close_text``."""
+    buffer: bytearray = field(default_factory=bytearray)
 
 
 def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsight") -> Scan:
@@ -83,13 +92,14 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
     ascii_text = data.decode() if data.isascii() else None  # most pages: their values need no decoding
     plain, rows, texts, buffer = _find_tags(data, agent)
     if plain and most_images is not None and len(rows) > most_images:
-        check_image_count(int(np.count_nonzero(rows[:, 0] == IMG)), most_images)
+        check_image_count(rows[::3].count(IMG), most_images)
     scanned = Scan(plain, data, texts=texts, buffer=buffer)
     others: list[tuple[int, Attributes]] = []
     attributes: Attributes = {}
     sources: list[Attributes] | tuple[()] = ()
     without_script, href = False, None
-    for code, start, end in rows.tolist():
+    numbers = iter(rows)
+    for code, start, end in zip(numbers, numbers, numbers, strict=True):
         if code >= 0:
             name = ATTRIBUTES[code]
             if name in attributes:
@@ -102,7 +112,11 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
             continue
         attributes = {}
         if code == IMG:
-            scanned.images.append(_make_tag(attributes, sources, without_script, href, start, end))
+            # ``start`` is what ``tag_images.read_image`` says besides, ``end`` the number of the figure.
+            image = ImageTag(attributes, sources, without_script, href, start % WIDTH == 1, figure=end)
+            if start >= WIDTH:
+                image.width, image.height = (px - 1 if px else None for px in (start % HEIGHT // WIDTH, start // HEIGHT))
+            scanned.images.append(image)
             href = None
         elif code == HREF:
             href = unescape_attribute(data[start:end].decode("utf-8", "replace"))
@@ -124,27 +138,19 @@ def scan(text: str | bytes, most_images: int | None = None, agent: str = "hearsi
     return scanned
 
 
-def _make_tag(
-    attributes: Attributes, sources: Sequence[Attributes], without_script: bool, href: str | None, besides: int, figure: int
-) -> ImageTag:
-    """Return the tag of an image; ``besides`` is what ``tag_images.read_image`` adds."""
-    width, height = besides % HEIGHT // WIDTH, besides // HEIGHT
-    acts = besides % WIDTH == 1
-    sizes = width - 1 if width else None, height - 1 if height else None
-    return ImageTag(attributes, sources, without_script, href, acts, *sizes, figure)
-
-
-def _find_tags(data: bytes, agent: str) -> tuple[bool, Any, Any, Any]:
-    """Return whether the page is plain, the rows of tags and of texts, and the buffer: :func:`tags.find_tags`."""
-    page, ours = np.frombuffer(data, np.uint8), np.frombuffer(agent.lower().encode(), np.uint8)
-    buffer, state = np.empty(len(data) + 64, np.uint8), np.empty(STATE_SIZE, np.int64)
-    count, number = 512, 256
+def _find_tags(data: bytes, agent: str) -> tuple[bool, list[int], bytearray, bytearray]:
+    """Return whether the page is plain, the numbers of the rows of tags, the texts and the buffer; see ``tags.find_tags``."""
+    find_tags, ours = load_scanner().find_tags, agent.lower().encode()
+    buffer, state = bytearray(len(data) + 64), bytearray(8 * STATE_SIZE)
+    most, most_texts = 256, 128
     while True:
-        rows, texts = np.empty((count, 3), np.int64), np.empty((number, 5), np.int64)
-        plain, found, found_texts = find_tags(page, ours, rows, texts, buffer, state)
-        if found <= count and found_texts <= number:
-            return plain, rows[:found], texts[:found_texts], buffer
-        count, number = max(count, found), max(number, found_texts)
+        rows, texts = bytearray(24 * most), bytearray(40 * most_texts)
+        places = [byref(c_char.from_buffer(table)) for table in (rows, texts, buffer, state)]
+        find_tags(data, len(data), ours, len(ours), places[0], most, places[1], most_texts, *places[2:])
+        plain, found, found_texts = memoryview(state).cast("q")[:3]
+        if found <= most and found_texts <= most_texts:
+            return plain == 1, memoryview(rows).cast("q")[: 3 * found].tolist(), texts[: 40 * found_texts], buffer
+        most, most_texts = max(most, found), max(most_texts, found_texts)
 
 
 def unescape_attribute(value: str) -> str:

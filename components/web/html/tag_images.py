@@ -4,21 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from components.web.html.tag_kinds import (
-    CELL,
-    HREF,
-    HTML,
-    IGNORED,
-    IMG,
-    NO_CELL,
-    NOSCRIPT,
-    NOSCRIPT_END,
-    ODD,
-    PICTURE,
-    PICTURE_END,
-    SOURCE,
-    read_name,
-)
+from components.web.html.tag_codes import HREF, HTML, IMG, NOSCRIPT, NOSCRIPT_END, PICTURE, PICTURE_END, SOURCE, STACK
+from components.web.html.tag_kinds import CELL, IGNORED, NO_CELL, ODD, read_name
 from components.web.html.tag_syntax import (
     LT,
     add_row,
@@ -29,7 +16,7 @@ from components.web.html.tag_syntax import (
     skip_blank,
     skip_no_tag,
 )
-from components.web.html.tag_texts import ACTS, BUTTONS, DEPTH, HREF_END, LINK_HREF, STACK
+from components.web.html.tag_texts import ACTS, BUTTONS, DEPTH, HREF_END, LINK_HREF
 
 
 @njit

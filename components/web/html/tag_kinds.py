@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from components.web.html.tag_codes import BASE, HTML, IMG, META, NOSCRIPT, PICTURE, SOURCE
 from components.web.html.tag_syntax import LETTER, SLASH, end_of_name
-
-IMG, SOURCE, PICTURE, PICTURE_END, BASE, HTML, META, NOSCRIPT, NOSCRIPT_END, HREF = range(-1, -11, -1)
-"""Codes of the tags that are reported, and of the address of the link around an image."""
 
 # Codes of the other tags, by what they mean for the images after or inside them.
 PLAIN, CELL, NO_CELL, SCRIPT, RAW, QUIET, SVG, MATH, SELECT, TEMPLATE, ODD, FORM, IGNORED, BUTTON = range(14)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from components.web.html.tag_codes import BASE, HTML, IMG, META, NOSCRIPT, PICTURE, SOURCE
 from components.web.html.tag_kinds import (
-    BASE,
     BREAK,
     BUTTON,
     CELL,
@@ -16,19 +16,13 @@ from components.web.html.tag_kinds import (
     FIGURE,
     FORM,
     HEADING,
-    HTML,
     IGNORED,
-    IMG,
-    META,
     NO_CELL,
-    NOSCRIPT,
     ODD,
-    PICTURE,
     PLAIN,
     QUIET,
     SCRIPT,
     SELECT,
-    SOURCE,
     SVG,
     TEMPLATE,
     A,

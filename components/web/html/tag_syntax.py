@@ -12,10 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from components.web.html.offers import OFFERING
-
-ATTRIBUTES = ("alt", *OFFERING, "type", "href", "lang", "name", "content", "property", "role")
-"""The attributes that are reported, by their code."""
+from components.web.html.tag_codes import ATTRIBUTES, HEIGHT, WIDTH
 
 
 def _byte_set(characters: str) -> Any:
@@ -37,8 +34,6 @@ _ROBOTS, _TDM, _HREF, _ONCLICK, _ROLE, _BUTTON, _OG_TITLE, _WIDTH, _HEIGHT = (
     np.frombuffer(name.encode(), np.uint8)
     for name in ("robots", "tdm-reservation", "href", "onclick", "role", "button", "og:title", "width", "height")
 )
-WIDTH, HEIGHT = 1 << 1, 1 << 21
-"""Factors of an image's size in its row."""
 _NAME, _PROPERTY = ATTRIBUTES.index("name"), ATTRIBUTES.index("property")
 
 

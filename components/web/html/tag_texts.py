@@ -10,9 +10,10 @@ from __future__ import annotations
 from numba import njit
 
 from components.web.html.context import CAPTION_LIMIT, LIMIT
-from components.web.html.tag_kinds import BUTTON, FIGCAPTION, FIGURE, HEADING, NOSCRIPT, A
+from components.web.html.tag_codes import CAPTION, DEEPEST_FIGURE, LINK, NOSCRIPT, STACK, TITLE
+from components.web.html.tag_kinds import BUTTON, FIGCAPTION, FIGURE, HEADING, A
 from components.web.html.tag_syntax import end_of_tag, read_link
-from components.web.html.word_signs import CAPTION, LINK, TITLE, sign
+from components.web.html.word_signs import sign
 
 (
     OPEN,
@@ -36,13 +37,9 @@ from components.web.html.word_signs import CAPTION, LINK, TITLE, sign
 start of the open heading (-1: none) and its level; start of the open link's text; bounds of the ``href`` of the link around (-1:
 none) and whether it acts as a button; whether in a ``<button>``; start of the open figcaption and its figure; figures so far, how
 many are open, and after ``STACK`` the number of each."""
-STACK, DEEPEST_FIGURE = 16, 62
-STATE_SIZE = STACK + DEEPEST_FIGURE + 2
 MOST = 4 * LIMIT
 """Bytes of the longest text of a heading or link."""
 MOST_OF_CAPTION = 4 * CAPTION_LIMIT
-GAP, INLINE = 32, 1
-"""Bytes that stand for the tag of a block, and for another tag or a comment."""
 
 
 @njit

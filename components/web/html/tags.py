@@ -6,31 +6,25 @@ framesets, markup in ``<select>``. ``tag_syntax`` reads one tag, ``tag_kinds`` t
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import re
+import sys
 
-from numba import njit, types
+import numpy as np
+from numba import carray, cfunc, njit, types
 
-from components.core.digests import sha256_bytes
+from components.web.html.tag_codes import BASE, GAP, HTML, IMG, INLINE, META, NOSCRIPT, PICTURE, PICTURE_END, STATE_SIZE
 from components.web.html.tag_images import read_image, read_noscript, read_picture
 from components.web.html.tag_kinds import (
-    BASE,
     BREAK,
     BUTTON,
     CELL,
     FIGCAPTION,
     FIGURE,
     HEADING,
-    HTML,
     IGNORED,
-    IMG,
     MATH,
-    META,
     NO_CELL,
-    NOSCRIPT,
     ODD,
-    PICTURE,
-    PICTURE_END,
     PLAIN,
     QUIET,
     RAW,
@@ -45,9 +39,7 @@ from components.web.html.tag_regions import end_of_raw_text, end_of_region
 from components.web.html.tag_syntax import LT, add_row, end_of_tag, find_byte, may_matter, read_attributes, skip_no_tag
 from components.web.html.tag_texts import (
     COUNT,
-    GAP,
     HIDDEN,
-    INLINE,
     OPEN,
     add_byte,
     add_text,
@@ -61,7 +53,7 @@ from components.web.html.word_signs import match
 
 
 @njit
-def _find_tags(data, agent, rows, texts, buffer, state):  # type: ignore[no-untyped-def]
+def find_tags(data, agent, rows, texts, buffer, state):  # type: ignore[no-untyped-def]
     """Find the tags that hold images, the base address, the language, robots directives, and the texts around.
 
     Where tree building would move, hide or re-parent an image, reading goes on as if it did not, for the texts.
@@ -157,32 +149,49 @@ def _find_tags(data, agent, rows, texts, buffer, state):  # type: ignore[no-unty
     return plain, count, state[COUNT]
 
 
-_BYTES, _BUFFER = types.Array(types.uint8, 1, "C", readonly=True), types.uint8[::1]
-_ROWS, _STATE = types.int64[:, ::1], types.int64[::1]
+def _find_tags_at(data, size, agent, agent_size, rows, most_rows, texts, most_texts, buffer, state):  # type: ignore[no-untyped-def]
+    """Call ``find_tags`` with addresses; what it returns replaces the first numbers of ``state``."""
+    state_ = carray(state, STATE_SIZE, np.int64)
+    state_[0], state_[1], state_[2] = find_tags(
+        carray(data, size, np.uint8),
+        carray(agent, agent_size, np.uint8),
+        carray(rows, (most_rows, 3), np.int64),
+        carray(texts, (most_texts, 5), np.int64),
+        carray(buffer, size + 64, np.uint8),
+        state_,
+    )
 
 
-def _compile(others: str) -> tuple[Any, Any]:
-    """Compile the scanner and ``tag_texts.match``, or load them from numba's cache.
-
-    The cache notices changes of this file only. ``others``, the digest of the other compiled files, becomes part of its key.
-    """
-
-    @njit((_BYTES, _BYTES, _ROWS, _ROWS, _BUFFER, _STATE), cache=True)
-    def find_tags(data, agent, rows, texts, buffer, state):  # type: ignore[no-untyped-def]
-        _ = others
-        return _find_tags(data, agent, rows, texts, buffer, state)
-
-    @njit((_BYTES, _ROWS, _ROWS), cache=True)
-    def find_matches(data, texts, found):  # type: ignore[no-untyped-def]
-        _ = others
-        return match(data, texts, found)
-
-    return find_tags, find_matches
+def _match_at(data, size, texts, count, marked_alts, alts, marked_texts):  # type: ignore[no-untyped-def]
+    """Call ``word_signs.match`` with addresses."""
+    marks = carray(marked_alts, alts, np.uint8), carray(marked_texts, count, np.uint8)
+    match(carray(data, size, np.uint8), carray(texts, (count, 5), np.int64), marks[0], marks[1])
 
 
-_NAMES = ("images", "kinds", "regions", "syntax", "texts")
-_FILES = (*(f"tag_{name}.py" for name in _NAMES), "word_signs.py", "offers.py", "context.py")
-_OTHERS = [Path(__file__).with_name(name).read_bytes() for name in _FILES]
-find_tags, find_matches = _compile(sha256_bytes(b"".join(_OTHERS)))
-"""See :func:`_find_tags` and :func:`~components.web.html.word_signs.match`; compiled at import, once, before a pool of workers is
-forked."""
+def compile_object() -> bytes:
+    """Return an object file with both functions above as ``find_tags`` and ``match``, for this machine's processor."""
+    import llvmlite.binding as llvm
+
+    byte, number, size = types.CPointer(types.uint8), types.CPointer(types.int64), types.int64
+    signatures = {
+        "find_tags": types.void(byte, size, byte, size, number, size, number, size, byte, number),
+        "match": types.void(byte, size, number, size, byte, size, byte),
+    }
+    modules = []
+    for name, function in (("find_tags", _find_tags_at), ("match", _match_at)):
+        compiled = cfunc(signatures[name])(function)
+        text = _RUNTIME.sub(r"define internal \1 {\n  call void @llvm.trap()\n  unreachable\n}", compiled.inspect_llvm())
+        modules.append(llvm.parse_assembly(text.replace(compiled.native_name, name) + "\ndeclare void @llvm.trap()\n"))
+    modules[0].link_in(modules[1])
+    machine = llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=3, codemodel="jitdefault", jit=True
+    )
+    return bytes(machine.emit_object(modules[0]))
+
+
+_RUNTIME = re.compile(r"^declare ([^@\n]* @(?:numba_|NRT_|Py)\w+\([^)\n]*\)).*$", re.M)
+"""Functions of numba's runtime: to report errors, which cannot happen here, and to count references, of which there are none."""
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(compile_object())

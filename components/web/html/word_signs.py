@@ -9,9 +9,7 @@ import numpy as np
 from numba import njit
 
 from components.web.html.context import MIN_WORDS
-
-TITLE, LINK, CAPTION = 0, 7, 8
-"""Kinds of texts; those of headings are their level, 1 to 6."""
+from components.web.html.tag_codes import CAPTION, TITLE
 
 
 @njit
@@ -92,18 +90,15 @@ def _may_repeat(bits, words, kind, other, others):  # type: ignore[no-untyped-de
 
 
 @njit
-def match(data, texts, found):  # type: ignore[no-untyped-def]
-    """Find the texts that alt-texts may repeat.
+def match(data, texts, marked_alts, marked_texts):  # type: ignore[no-untyped-def]
+    """Mark with 1 each alt-text that may repeat a text, and each text that an alt-text may repeat.
 
     Args:
         data: uint8 with the normalised alt-texts, a line each.
         texts: int64, as ``close_text`` makes them.
-        found: int64 rows (number of the line, row of the text), to be filled.
-
-    Returns:
-        The number of rows found, which may be more than ``found`` holds.
+        marked_alts, marked_texts: uint8, 0.
     """
-    count, at, alt = 0, 0, 0
+    at, alt = 0, 0
     while at < len(data):
         end = at
         while end < len(data) and data[end] != 10:
@@ -112,8 +107,5 @@ def match(data, texts, found):  # type: ignore[no-untyped-def]
         for row in range(len(texts)):
             kind = texts[row, 0]
             if kind < CAPTION and _may_repeat(bits, words, kind, texts[row, 3], texts[row, 4]):
-                if count < len(found):
-                    found[count, 0], found[count, 1] = alt, row
-                count += 1
+                marked_alts[alt] = marked_texts[row] = 1
         at, alt = end + 1, alt + 1
-    return count

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from ctypes import addressof, c_char
 from functools import cache
 from urllib.parse import urlsplit
+
+import numpy as np
 
 from tests.fuzz.checks.common import PAGE, address, candidates, shown, storable
 
@@ -68,11 +71,26 @@ def _as_ints() -> None:
     """Run the scanner with Python integers when interpreted, as numba uses them; numpy's would overflow."""
     from numba import config
 
-    from components.web.html import scan
+    if not config.DISABLE_JIT:
+        return
+    from components.web.html import machine_code, page_context, scan, tags, word_signs
 
-    if config.DISABLE_JIT:
-        find_tags = scan.find_tags
-        scan.find_tags = lambda data, *rest: find_tags(data.tobytes(), *rest)
+    def view(place, *shape):
+        size = 8 * shape[0] * shape[-1] if len(shape) > 1 else shape[0]
+        array = np.frombuffer((c_char * size).from_address(addressof(place._obj)), np.int64 if shape[1:] else np.uint8)
+        return array.reshape(shape)
+
+    def find_tags(data, size, agent, agent_size, rows, most_rows, texts, most_texts, buffer, state):
+        numbers = view(state, 1, tags.STATE_SIZE)[0]
+        tables = view(rows, most_rows, 3), view(texts, most_texts, 5), view(buffer, size + 64)
+        numbers[:3] = tags.find_tags(data, agent, *tables, numbers)
+
+    def match(data, size, texts, count, marked_alts, alts, marked_texts):
+        word_signs.match(data, view(texts, count, 5), view(marked_alts, alts), view(marked_texts, count))
+
+    functions = machine_code.MachineCode(find_tags, match, None)
+    for module in (scan, page_context):
+        module.load_scanner = lambda: functions
 
 
 def srcset(data: bytes) -> None:
