@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from components.language.dictionary import is_listed
 from components.language.wordnet import WordNet
-from components.language.words import plural
+from components.language.words import plural, zipf
 
 ENDINGS = frozenset({".", "!", "?", ":", "|"})
 """Marks after which a capital is no evidence of a name."""
@@ -24,10 +24,13 @@ def begins_sentence(words: Sequence[str], position: int) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_common_word(word: str, wordnet: WordNet) -> bool:
-    """Return whether a lower-case word is a common noun in lower case, or is listed and no noun."""
+    """Return whether a lower-case word is a common noun in lower case, or is listed and no noun.
+
+    Two words joined to one that nobody else writes are a brand: "siteline".
+    """
     senses = wordnet.senses(word)
     if not senses:
-        return is_listed(word, wordnet.folder)
+        return is_listed(word, wordnet.folder, compounds=zipf(word) > 0)
     lemmas = {lemma for sense in senses if not sense.instance_of for lemma in sense.lemmas}
     if any(lemma == lemma.lower() and word in (lemma, plural(lemma)) for lemma in lemmas):
         return True

@@ -25,24 +25,26 @@ _SHORTEST = 4
 """Minimum letters of each half of a compound."""
 
 
-def is_listed(word: str, folder: Path | None = None) -> bool:
+def is_listed(word: str, folder: Path | None = None, *, compounds: bool = True) -> bool:
     """Return whether the dictionary lists a word of letters, as it stands, inflected, or as a compound; case is ignored.
 
     Args:
         word: the word.
         folder: the dictionary's folder; None: :func:`wordnet_folder`.
+        compounds: whether two listed words may be joined.
     """
-    return _listed(word.lower(), str(folder or ""), os.environ.get(VARIABLE, ""))
+    return _listed(word.lower(), str(folder or ""), os.environ.get(VARIABLE, ""), compounds)
 
 
 @lru_cache(maxsize=65536)
-def _listed(word: str, folder: str, chosen: str) -> bool:
+def _listed(word: str, folder: str, chosen: str, compounds: bool) -> bool:
     """Return :func:`is_listed`; the dictionary that the environment chooses is part of the cache key."""
     lemmas, longest = _lemmas(folder, chosen)
     if len(word) > 2 * longest + _LONGEST_ENDING:
         return False
-    if _known(word, lemmas):
-        return True
+    known = _known(word, lemmas)
+    if known or not compounds:
+        return known
     cuts = range(_SHORTEST, len(word) - _SHORTEST + 1)
     return any(word[:cut] in lemmas and _known(word[cut:], lemmas) for cut in cuts)
 

@@ -88,7 +88,7 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
         )  # a title: "a scene from After Earth"
     if not inside:
         nation = any(not sense.instance_of for sense in knowledge.wordnet.senses(plain))
-        listed = is_listed(plain, knowledge.wordnet.folder) or zipf(plain) >= FREQUENT
+        listed = is_listed(plain, knowledge.wordnet.folder, compounds=zipf(plain) > 0) or zipf(plain) >= FREQUENT
         usual = word.pos != "PROPN" and zipf(plain) >= FAMILIAR
         return not common and not usual and (word.pos not in ("ADJ", "VERB", "ADV") or nation or not listed)
     if not common:

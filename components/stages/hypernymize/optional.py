@@ -6,9 +6,11 @@ a participial or relative clause, a coordinate. Subjects, only objects and compl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from components.knowledge.cascade import Knowledge
+from components.language.dictionary import is_listed
 from components.stages.hypernymize.dates import CALENDAR
 from components.stages.hypernymize.modifiers import set_article
 from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Sentence, Word
@@ -28,7 +30,10 @@ PAST = frozenset({"VBD", "MD"})
 """Tags of finite verbs that tell no present."""
 OBJECTS = frozenset({"dobj", "attr", "acomp"})
 """Dependencies by which a verb is whole without a preposition."""
-ENDS = frozenset(".!?")
+ENDS = frozenset(".!?…")
+CLOSING = frozenset(")]\"”’'")
+OPENING = frozenset({"DET", "ADP", "CCONJ", "SCONJ"})
+"""Tags of words that begin a phrase and end none."""
 
 
 def is_unknown(word: Word) -> bool:
@@ -38,17 +43,18 @@ def is_unknown(word: Word) -> bool:
 
 def cut_unknown(sentence: Sentence, knowledge: Knowledge) -> str:
     """Cut later sentences that name or tell the background, and optional phrases with a name of unknown kind."""
-    struck = [sentence.strike(range(end, len(sentence.words)))] if (end := _end_of_description(sentence)) else []
+    struck = [sentence.strike(range(end, len(sentence.words)))] if (end := _end_of_description(sentence, knowledge)) else []
     for position in sentence.alive():
         if is_unknown(sentence.words[position]) and (phrase := _optional_phrase(sentence, position, knowledge)):
             struck.append(sentence.strike(phrase))
     return f"unknown name: {'; '.join(filter(None, struck))}" if any(struck) else ""
 
 
-def _end_of_description(sentence: Sentence) -> int:
+def _end_of_description(sentence: Sentence, knowledge: Knowledge) -> int:
     """Return where the first later sentence begins that has an unknown name or tells the background; 0 for none.
 
-    A caption describes in the present; a sentence in the past or future beside it says what happened.
+    A caption describes in the present; a sentence in the past or future beside it says what happened. The last one goes if
+    the text is cut off within it.
     """
     starts = [0, *(at for at in range(1, len(sentence.words)) if _begins(sentence, at)), len(sentence.words)]
     spans = [(start, end) for start, end in pairwise(starts) if _has_word(sentence, start, end)]
@@ -57,13 +63,23 @@ def _end_of_description(sentence: Sentence) -> int:
         reports = any(start <= entity.start < end and entity.kind in REPORTED for entity in sentence.entities)
         if any(map(is_unknown, sentence.words[start:end])) or reports or (told and not past[0]):
             return start
-    return 0
+    return spans[-1][0] if len(spans) > 1 and _is_cut_off(sentence.words[slice(*spans[-1])], knowledge) else 0
+
+
+def _is_cut_off(words: Sequence[Word], knowledge: Knowledge) -> bool:
+    """Return whether a sentence without a mark at its end stops within a phrase or within a word."""
+    last = next((word for word in reversed(words) if word.text not in CLOSING), words[-1])
+    if last.text[-1:] in ENDS:
+        return False
+    top = next((word for word in words if word.dep == "ROOT"), last)
+    torn = last.text.isalpha() and last.text.islower() and not is_listed(last.text, knowledge.wordnet.folder)
+    return torn or last.pos in OPENING or last.tag == "PRP$" or top.pos in OPENING
 
 
 def _begins(sentence: Sentence, position: int) -> bool:
     """Return whether a sentence begins at a position, by the marks and by the parse; "3. September" is a date."""
     before = position - 1
-    while before > 0 and sentence.words[before].text in ")]\"”’'":
+    while before > 0 and sentence.words[before].text in CLOSING:
         before -= 1
     last, first = sentence.words[before].text, sentence.words[position].text
     if not first[:1].isalnum() or (first[:1].islower() and not sentence.words[position].renamed):

@@ -259,9 +259,10 @@ def _description(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> li
         belongs = belongs or (word.pos == "NOUN" and word.dep == "compound" and word.head in positions)  # "relief pitcher X"
         if not (role or belongs):
             break
-        positions.append(position)
-        inside.add(position)
-        position = sentence.before(position)
+        first = position - 2 if position > 1 and sentence.words[position - 1].text == "-" else position  # "third-grader X"
+        positions += range(position, first - 1, -1)
+        inside |= set(range(first, position + 1))
+        position = sentence.before(first)
     if position is not None and sentence.words[position].pos == "DET":
         positions.append(position)
     return sorted(positions)

@@ -109,6 +109,8 @@ def test_names_and_dates_that_look_like_common_words_go(alt: str, caption: str) 
         ("Children in the Zqxwv and Vrolk room", "children in the room"),  # coordinated modifiers
         ("Illustration of a Ring Video Camera on a wall", "illustration of a camera on a wall"),
         ("President-elect Ann Lee walks a dog", "person walks a dog"),  # a role of two words
+        ("Vice-president Ann Lee walks a dog", "person walks a dog"),
+        ("Siteline team at a desk", "team at a desk"),  # two words that nobody else joins
         ("A Voom Sonic Pro 5 Rechargeable Electronic Camera on a wall", "a camera on a wall"),  # a number within
     ],
 )

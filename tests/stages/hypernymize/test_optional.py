@@ -60,6 +60,24 @@ def test_a_text_without_unknown_names_is_not_cut(text: str) -> None:
     assert cut_unknown(Sentence.of(EnglishParser().compute(text)), knowledge()) == ""
 
 
+@pytest.mark.parametrize(
+    ("later", "stays"),
+    [
+        ("For nearly si", False),
+        ("The company sai", False),
+        ("It carries a", False),
+        ("It carries a ball in", False),
+        ("It carries a ball with its", False),
+        ("It carries a ball", True),
+        ("It carries a ball in its mouth.", True),
+        ("It looks at a boat", True),
+    ],
+)
+def test_a_sentence_that_stops_within_a_phrase_or_a_word_goes(later: str, stays: bool) -> None:
+    whole = "a dog runs on a beach."
+    assert rewritten(f"A dog runs on a beach. {later}").caption == (f"{whole} {later.lower()}" if stays else whole)
+
+
 def test_a_date_within_a_sentence_ends_none() -> None:
     assert "duel" in rewritten("Two men meet on 3. September for a duel.").caption
 
