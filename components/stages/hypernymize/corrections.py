@@ -81,7 +81,12 @@ def _correct_tags(sentence: Sentence, knowledge: Knowledge) -> None:
         inside = capital and not begins_sentence(written, position)
         if word.tag == "NN" and plain.isalpha() and not knowledge.is_noun(plain) and knowledge.is_verb(plain):
             word.pos = "VERB"  # "adorn"
-        elif word.pos in ("PRON", "VERB") and plain.isalpha() and _is_noun_only(word, knowledge):
+        elif (
+            word.pos in ("PRON", "VERB")
+            and plain.isalpha()
+            and _is_noun_only(word, knowledge)
+            and not _has_object(sentence, position)
+        ):
             word.pos, word.tag = "NOUN", "NNS" if word.tag == "VBZ" else "NN"  # "bookshelf", "statuettes"
             if position and word.dep == "ROOT" and sentence.words[position - 1].dep in SUBJECTS:
                 sentence.words[position - 1].dep = "compound"
@@ -188,6 +193,10 @@ def _is_noun_only(word: Word, knowledge: Knowledge) -> bool:
     plain = word.text
     verb = word.pos == "VERB" and (word.tag != "VBZ" or bool(_base(plain, knowledge)))
     return plain.islower() and zipf(plain) < FREQUENT and not verb and knowledge.is_common_noun(plain)
+
+
+def _has_object(sentence: Sentence, position: int) -> bool:
+    return any(word.dep == "dobj" and word.head == position for word in sentence.words)
 
 
 def _is_name_only(plain: str, knowledge: Knowledge) -> bool:

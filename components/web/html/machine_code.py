@@ -37,7 +37,7 @@ class MachineCode(NamedTuple):
 @cache
 def load_scanner() -> MachineCode:
     """Return the compiled functions, from a file if they were compiled before: loaded once, before workers are forked."""
-    import llvmlite.binding as llvm
+    import llvmlite.binding as llvm  # On use: a reader of WATs needs none of it.
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -170,7 +170,7 @@ def _match_at(data, size, texts, count, marked_alts, alts, marked_texts):  # typ
 
 def compile_object() -> bytes:
     """Return an object file with both functions above as ``find_tags`` and ``match``, for this machine's processor."""
-    import llvmlite.binding as llvm
+    import llvmlite.binding as llvm  # On use: only the process that compiles needs it.
 
     byte, number, size = types.CPointer(types.uint8), types.CPointer(types.int64), types.int64
     signatures = {
