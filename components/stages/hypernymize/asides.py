@@ -19,10 +19,10 @@ _LABEL_ENDS = frozenset({":", ";", "|", "-", "–", "—", "--"})
 _JOINING = frozenset({"ADP", "DET", "CCONJ", "PUNCT", "SYM", "PART"})
 """Tags of words that only join names."""
 _WHERE = """
-    left right center centre middle top bottom front back rear far row l r c first second third from and in
+    left right center centre middle top bottom front back rear far row l r c first second third from to and in
 """
 WHERE = frozenset(_WHERE.split())
-"""Words of a bracket that says which of several people a name means."""
+"""Words of a bracket or label that says which of several people a name means."""
 PHOTOS = frozenset({"photo", "photograph", "image", "picture", "frame", "handout"})
 LEAD = 14
 """Words, at most, from "In this" to the word for a photo."""
@@ -33,7 +33,7 @@ _DEGREE = re.compile(r"[A-Z][A-Za-z]{0,2}\.?[A-Z]\.?$")
 
 
 def strip_labels(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove names before a colon, bar or dash at the beginning, where the text goes on with a capital, and those at the end."""
+    """Remove labels before a colon, bar or dash at the beginning, where the text goes on with a capital, and names at the end."""
     struck = []
     start: int | None = 0
     while start is not None and (end := _label_end(sentence, start)) is not None:
@@ -72,7 +72,8 @@ def _label_end(sentence: Sentence, start: int) -> int | None:
         spaced = mark.text in (":", ";", "|") or words[position - 1].space  # no hyphen within a word
         if mark.text in _LABEL_ENDS and mark.space and spaced:
             goes_on = next((word.text for word in words[position + 1 :] if word.text[:1].isalnum()), "")
-            return position if goes_on[:1].isupper() and _only_names(sentence, start, position) else None
+            label = _only_names(sentence, start, position) or _says_where(sentence, start, position)
+            return position if goes_on[:1].isupper() and label else None
     return None
 
 
@@ -121,13 +122,18 @@ def _closing(sentence: Sentence, start: int) -> int | None:
 
 def _is_beside(sentence: Sentence, start: int, end: int) -> bool:
     """Return whether a bracket has a name and no verb ("[File: Reuters]"), or says where a person stands ("second from left")."""
-    span = sentence.words[start:end]
-    if all(word.text.lower().strip(".") in WHERE for word in span):
+    if _says_where(sentence, start, end):
         return True
+    span = sentence.words[start:end]
     named = any(word.pos == "PROPN" or is_initialism(word.text) for word in span) or any(
         sentence.entity_at(at) is not None for at in range(start, end)
     )
     return named and not any(word.pos in ("VERB", "AUX") for word in span)
+
+
+def _says_where(sentence: Sentence, start: int, end: int) -> bool:
+    """Return whether a span only says where people stand: "from left", "second row"."""
+    return all(word.text.lower().strip(".") in WHERE for word in sentence.words[start:end])
 
 
 def _only_names(sentence: Sentence, start: int, end: int) -> bool:

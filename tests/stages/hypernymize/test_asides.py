@@ -17,6 +17,8 @@ from tests.stages.hypernymize.rewriting import rewritten
         ("Ann Lee (7) and Bob Ray (9) run on the beach", "people run on the beach"),
         ("A senator, R-Ohio, speaks to voters", "a senator speaks to voters"),
         ("Mary Miller, R-Ky., and a dog", "person and a dog"),
+        ("From left; Ann Lee walks a dog", "person walks a dog"),  # which of several people
+        ("Left to right: Ann Lee and Bob Ray walk a dog", "people walk a dog"),
     ],
 )
 def test_names_beside_a_sentence_go_without_a_hypernym(alt: str, caption: str) -> None:
