@@ -54,7 +54,10 @@ def load_scanner() -> MachineCode:
 
 
 def _read_object(processor: str) -> bytes:
-    """Return the object file for this processor: from beside the bytecode of ``tags``, from the user's cache, or a new one."""
+    """Return the object file for this processor: from beside the bytecode of ``tags``, from the user's cache, or a new one.
+
+    A new one is written to both, so that other checkouts and read-only installations find it.
+    """
     parts = [path.read_bytes() for path in sorted(_SOURCES)]
     key = sha256_bytes(b"\0".join([*parts, processor.encode(), version("numba").encode(), version("llvmlite").encode()]))
     beside = Path(importlib.util.cache_from_source(str(_SCANNER))).parent
@@ -71,7 +74,6 @@ def _read_object(processor: str) -> bytes:
     for file in files:
         with suppress(HearsightError, OSError):
             publish(file, write)
-            break
     return made
 
 
