@@ -79,8 +79,14 @@ def kind_by_form(name: str, kind: str) -> str:
 
 
 def _is_team(words: list[str]) -> bool:
-    """Return whether a name is a city's or state's name before a capitalised plural ("Springfield Isotopes")."""
+    """Return whether a name is a city's or state's name before one capitalised plural ("Springfield Isotopes")."""
     last = words[-1]
     if not last[:1].isupper() or not last.lower().endswith(("s", "sox")) or last.lower().endswith(("ss", "us", "is")):
         return False
-    return any(place_kind(" ".join(words[:count])) in ("city", "state") for count in range(1, min(len(words), 4)))
+    return any(
+        place_kind(" ".join(words[:count])) in ("city", "state")
+        and not any(
+            word.lower().endswith("s") for word in words[count:-1]
+        )  # a shop in Massy, a town: "Massy Stores Westmoorings"
+        for count in range(1, min(len(words), 4))
+    )

@@ -105,6 +105,8 @@ def test_an_organisation_is_no_city_and_a_person_no_film() -> None:
         ("Vorland Motors Inc.", "ORG", "company"),
         ("Evening Herald", "ORG", "newspaper"),
         ("Chicago Anvils", "ORG", "sports team"),
+        ("Los Angeles Blue Anvils", "ORG", "sports team"),
+        ("Massy Stores Westmoorings", "ORG", ""),  # Massy is a town
         ("Tolland Anvils", "ORG", ""),
         ("Prince Jaro", "PERSON", "prince"),
         ("Duke Tolland", "PERSON", ""),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.language.capitals import begins_sentence
 from components.stages.hypernymize.removals import CURRENCY
-from components.stages.hypernymize.sentence import NUMBERS, Sentence
+from components.stages.hypernymize.sentence import NUMBERS, SEVERAL, Sentence
 
 UNIT_LETTERS = 3
 """Fewer letters joined to a number are its unit."""
@@ -41,6 +41,8 @@ def strip_modifiers(sentence: Sentence, knowledge: Knowledge) -> str:
     names += _compounds(sentence, names)
     numbers += _comparisons(sentence, numbers)
     numbers += _measures(sentence)
+    several = [at for at in numbers if sentence.words[at].text.lower() in SEVERAL]
+    numbers += [at - 1 for at in several if at and sentence.words[at - 1].text.lower() == "a"]  # "a hundred boats"
     numbers += _compounds(sentence, numbers)
     struck = [*names, *numbers]
     # Marks that joined removed modifiers ("Music & Cultural", "A-319") go with them.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from components.knowledge.cascade import Knowledge
 from components.stages.hypernymize.dates import CALENDAR, RELATIVE
 from components.stages.hypernymize.locations import lead_positions
-from components.stages.hypernymize.sentence import NUMBERS, SUBJECTS, Entity, Sentence, Word
+from components.stages.hypernymize.sentence import NUMBERS, SEVERAL, SUBJECTS, Entity, Sentence, Word
 
 NAMING = frozenset({"call", "name", "title", "entitle", "label", "dub", "nickname", "date"})
 SAYING = frozenset({"say", "read", "spell", "state"})
@@ -89,8 +89,8 @@ def _dated(sentence: Sentence, entity: Entity) -> bool:
 
 
 def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
-    """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition; and "number 5"."""
-    struck = [sentence.strike((position, position + 1)) for position in _labels(sentence)]
+    """Remove independent amounts ("after 5 km", ", £20", "two of the men"), with their preposition; "number 5"; counted parts."""
+    struck = [sentence.strike((position, position + 1)) for position in (*_labels(sentence), *_counted_parts(sentence))]
     for start, end in _scores(sentence):
         struck.append(sentence.strike(range(start, end)))
         after = sentence.after(end - 1)
@@ -134,6 +134,23 @@ def strip_quantities(sentence: Sentence, knowledge: Knowledge) -> str:
             _strike_lead(sentence, start)
             _strike_closing_comma(sentence, start, end)
     return f"amount: {'; '.join(struck)}" if struck else ""
+
+
+def _counted_parts(sentence: Sentence) -> list[int]:
+    """Return where a number and a word begin that together modify one thing: "a two seated cart", "the five star hotel"."""
+    words = sentence.words
+    return [
+        at
+        for at in range(1, len(words) - 2)
+        if words[at].pos == "NUM"
+        and words[at].text.lower() not in SEVERAL
+        and (words[at].text.lower() != "one" or words[at - 1].text.lower() == "a")  # "the one red boat"
+        and words[at - 1].pos == "DET"
+        and words[at + 1].text.isalpha()
+        and words[at + 1].pos in ("NOUN", "ADJ", "VERB")
+        and words[at + 2].tag == "NN"
+        and all(word.alive for word in words[at - 1 : at + 3])
+    ]
 
 
 def _approximation(sentence: Sentence, start: int) -> int:

@@ -16,6 +16,8 @@ SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 """Dependencies of a verb's subject."""
 NUMBERS = frozenset({"CARDINAL", "ORDINAL", "QUANTITY", "MONEY", "PERCENT"})
 """Entity types of amounts."""
+SEVERAL = frozenset({"hundred", "thousand", "million", "billion", "dozen"})
+"""Numbers with an article that count several things: "a hundred boats"."""
 PLACES = frozenset({"GPE", "LOC", "FAC"})
 """Entity types of places."""
 CLOSING = frozenset(")]}.,;:!?%”’»")

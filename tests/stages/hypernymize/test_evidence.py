@@ -111,6 +111,7 @@ def test_names_and_dates_that_look_like_common_words_go(alt: str, caption: str) 
         ("President-elect Ann Lee walks a dog", "person walks a dog"),  # a role of two words
         ("Vice-president Ann Lee walks a dog", "person walks a dog"),
         ("Siteline team at a desk", "team at a desk"),  # two words that nobody else joins
+        ("Staff at Massy Stores Westmoorings wait outside", "staff wait outside"),  # no team, though Massy is a town
         ("A Voom Sonic Pro 5 Rechargeable Electronic Camera on a wall", "a camera on a wall"),  # a number within
     ],
 )

@@ -175,3 +175,16 @@ def test_a_complete_caption_has_no_fault_and_its_heads_are_its_concepts() -> Non
 def test_every_text_is_accepted_by_the_rewriting(text: str) -> None:
     result = rewritten(text)
     assert result.caption == " ".join(result.caption.split()) or not result.caption.isascii()
+
+
+@pytest.mark.parametrize("number", ["two", "three", "five", "8", "12"])
+@pytest.mark.parametrize("part", ["seated", "story", "star", "wheeled"])
+@pytest.mark.parametrize("before", ["A man beside a", "People near the"])
+def test_a_number_goes_with_the_part_that_it_counts(number: str, part: str, before: str) -> None:
+    result = rewritten(f"{before} {number} {part} house")
+    assert (result.caption, result.shortcoming) == (f"{before} house".lower(), None)
+
+
+@pytest.mark.parametrize("number", ["hundred", "thousand", "dozen"])
+def test_an_article_goes_with_the_number_that_counts_several(number: str) -> None:
+    assert rewritten(f"A {number} red boats on a lake").caption == "red boats on a lake"
