@@ -83,10 +83,8 @@ def _is_team(words: list[str]) -> bool:
     last = words[-1]
     if not last[:1].isupper() or not last.lower().endswith(("s", "sox")) or last.lower().endswith(("ss", "us", "is")):
         return False
-    return any(
-        place_kind(" ".join(words[:count])) in ("city", "state")
-        and not any(
-            word.lower().endswith("s") for word in words[count:-1]
-        )  # a shop in Massy, a town: "Massy Stores Westmoorings"
-        for count in range(1, min(len(words), 4))
-    )
+    for count in range(1, min(len(words), 4)):
+        several = any(word.lower().endswith("s") for word in words[count:-1])  # a shop in Massy: "Massy Stores Westmoorings"
+        if not several and place_kind(" ".join(words[:count])) in ("city", "state"):
+            return True
+    return False

@@ -24,18 +24,20 @@ def begins_sentence(words: Sequence[str], position: int) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_common_word(word: str, wordnet: WordNet) -> bool:
-    """Return whether a lower-case word is a common noun in lower case, or is listed and no noun.
-
-    Two words joined to one that nobody else writes are a brand: "siteline".
-    """
+    """Return whether a lower-case word is a common noun in lower case, or is listed and no noun."""
     senses = wordnet.senses(word)
     if not senses:
-        return is_listed(word, wordnet.folder, compounds=zipf(word) > 0)
+        return is_in_use(word, wordnet)
     lemmas = {lemma for sense in senses if not sense.instance_of for lemma in sense.lemmas}
     if any(lemma == lemma.lower() and word in (lemma, plural(lemma)) for lemma in lemmas):
         return True
     # Listed as another part of speech, while the noun is a name: "may".
     return wordnet.knows_verb(word) and not all(sense.instance_of for sense in senses)
+
+
+def is_in_use(word: str, wordnet: WordNet) -> bool:
+    """Return whether the dictionary lists a lower-case word; two joined words that nobody else joins are a brand: "siteline"."""
+    return is_listed(word, wordnet.folder, compounds=zipf(word) > 0)
 
 
 def is_initialism(word: str) -> bool:

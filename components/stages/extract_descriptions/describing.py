@@ -2,8 +2,7 @@
 
 A logistic regression over the form of a segment and its surroundings: words of closed classes (``cues`` of the language's data
 file), each word by its hash, signs of appeals (telephone numbers, links, labels, prices), of images (articles, gerunds, places),
-position. Words
-in quotation marks or in an announced transcript ("Texto: ...") are text of the image, whatever they say.
+position. Words in quotation marks or in an announced transcript ("Texto: ...") are text of the image, whatever they say.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from components.knowledge.cascade import Knowledge
 from components.knowledge.gazetteers import place_kind
-from components.language.capitals import begins_sentence, is_common_word, is_initialism
+from components.language.capitals import begins_sentence, is_common_word, is_in_use, is_initialism
 from components.language.dictionary import is_listed
 from components.language.person_names import unaccented
 from components.language.words import zipf
@@ -83,20 +83,18 @@ def _is_name(sentence: Sentence, position: int, knowledge: Knowledge, *, inside:
     if word.pos in FUNCTIONS:
         after = sentence.after(position)
         replaced = after is not None and sentence.words[after].renamed
-        return inside and not (
-            is_initialism(word.text) or (replaced and word.pos == "DET")
-        )  # a title: "a scene from After Earth"
+        # A title: "a scene from After Earth".
+        return inside and not (is_initialism(word.text) or (replaced and word.pos == "DET"))
     if not inside:
         nation = any(not sense.instance_of for sense in knowledge.wordnet.senses(plain))
-        listed = is_listed(plain, knowledge.wordnet.folder, compounds=zipf(plain) > 0) or zipf(plain) >= FREQUENT
+        listed = is_in_use(plain, knowledge.wordnet) or zipf(plain) >= FREQUENT
         usual = word.pos != "PROPN" and zipf(plain) >= FAMILIAR
         return not common and not usual and (word.pos not in ("ADJ", "VERB", "ADV") or nation or not listed)
     if not common:
         return True
     beside = [sentence.words[at] for at in (position - 1, position + 1) if 0 <= at < len(sentence.words)]
-    alone = all(
-        word.alive and (word.renamed or word.text.islower()) for word in beside if word.text.isalpha()
-    )  # not "iPhone Pro"
+    # Not "iPhone Pro".
+    alone = all(each.alive and (each.renamed or each.text.islower()) for each in beside if each.text.isalpha())
     if word.tag in ("NN", "NNP") and alone and is_role(sentence, position, knowledge):
         return False
     return word.tag not in ("NN", "NNP") or not _is_definite(sentence, position, knowledge)

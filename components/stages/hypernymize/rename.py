@@ -243,23 +243,17 @@ def _description(sentence: Sentence, entity: Entity, knowledge: Knowledge) -> li
     position = sentence.before(entity.start)
     while position is not None:
         word = sentence.words[position]
-        if (
-            position > 1
-            and sentence.words[position - 1].text == "-"
-            and knowledge.is_role(sentence.words[position - 2].text.lower())
-        ):
-            positions += [position, position - 1]  # "president-elect X"
-            inside |= {position, position - 1}
-            position -= 2
-            continue
+        joined = position > 1 and sentence.words[position - 1].text == "-"
+        first = position - 2 if joined else position  # "third-grader X"
         role = word.pos == "NOUN" and entity.kind == "PERSON" and knowledge.is_role(word.lemma.lower())
+        if joined and knowledge.is_role(sentence.words[first].text.lower()):
+            role = True  # "president-elect X"
         if positions and knowledge.is_noun(f"{word.text} {sentence.words[positions[-1]].text}".lower()):
             role = True  # "head coach X"
         belongs = word.pos in ("PROPN", "NUM", "ADJ") and (word.head in inside or word.head in positions)
         belongs = belongs or (word.pos == "NOUN" and word.dep == "compound" and word.head in positions)  # "relief pitcher X"
         if not (role or belongs):
             break
-        first = position - 2 if position > 1 and sentence.words[position - 1].text == "-" else position  # "third-grader X"
         positions += range(position, first - 1, -1)
         inside |= set(range(first, position + 1))
         position = sentence.before(first)

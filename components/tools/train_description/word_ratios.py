@@ -1,6 +1,6 @@
-"""The ratios of words that the score reads, learnt from all captions and texts of pages, also without those of one fold.
+"""Learn the ratios of words that the score of description reads, from captions and from texts of pages.
 
-The features of an example come from the ratios of the other folds, as the score will meet texts that no ratio was learnt from.
+In cross-validation the ratios of a fold are learnt without its own texts: the score must judge texts that it has not read.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class WordRatios:
 
     @lru_cache(maxsize=FOLDS + 1)  # noqa: B019 - lives as long as the training
     def without(self, fold: int | None) -> dict[int, float]:
-        """Return the ratios of the dictionary's words by their keys, learnt without a fold; of all texts for None.
+        """Return the ratios by key of the word, learnt from all folds but one; None leaves out no fold.
 
-        Other words are mostly names, of which a score must not learn.
+        Only words that the dictionary lists have one: most others are names.
         """
         captions, others = (self._sum(positive, fold) for positive in (True, False))
         folder = load_wordnet().folder

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.files import publish
+from components.core.files import publish_bytes
 
 _SCANNER = Path(__file__).with_name("tags.py")
 _SOURCES = [*_SCANNER.parent.glob("tag*.py"), *map(_SCANNER.with_name, ("context.py", "offers.py", "word_signs.py"))]
@@ -67,13 +67,9 @@ def _read_object(processor: str) -> bytes:
         with suppress(OSError):
             return file.read_bytes()
     made = _compile()
-
-    def write(path: Path) -> None:
-        path.write_bytes(made)
-
     for file in files:
         with suppress(HearsightError, OSError):
-            publish(file, write)
+            publish_bytes(file, made)
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from collections.abc import Callable, Sequence
 from ctypes import byref, c_char
 from itertools import compress
@@ -34,9 +35,7 @@ def attach_context(
     """Set figcaption and context of a page's candidates, given the tag of each position."""
     captions = _read_captions(scanned)
     described = [(candidate, normalise(candidate.alt)) for candidate in candidates if candidate.alt]
-    counts: dict[str, int] = {}
-    for _, words in described:
-        counts[words] = counts.get(words, 0) + 1
+    counts = Counter([words for _, words in described])
     repeated = _find_repeated(scanned, list(counts)) if counts else {}
     if captions:
         for candidate in candidates:
@@ -48,16 +47,16 @@ def attach_context(
         role = role.strip().lower()[:LIMIT] or None if role else None
         target = None if href is None else resolve(href)
         candidate.context = Context(
-            heading.text if heading else None,
-            heading.kind if heading else None,
-            link,
-            target,
-            tag.acts or role == "button" or (target is None and href is not None and _runs_script(href)),
-            role,
-            tag.width,
-            tag.height,
-            agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
-            counts[words],
+            heading=heading.text if heading else None,
+            heading_kind=heading.kind if heading else None,
+            link_text=link,
+            link_url=target,
+            control=tag.acts or role == "button" or (target is None and href is not None and _runs_script(href)),
+            role=role,
+            layout_width=tag.width,
+            layout_height=tag.height,
+            figcaption_agrees=agrees(candidate.alt, candidate.figcaption) if candidate.figcaption else None,
+            site_count=counts[words],
         )
 
 
