@@ -72,8 +72,9 @@ def _is_cut_off(words: Sequence[Word], knowledge: Knowledge) -> bool:
     if last.text[-1:] in ENDS:
         return False
     top = next((word for word in words if word.dep == "ROOT"), last)
-    torn = last.text.isalpha() and last.text.islower() and not is_listed(last.text, knowledge.wordnet.folder)
-    return torn or last.pos in OPENING or last.tag == "PRP$" or top.pos in OPENING
+    content = last.pos not in ("PRON", "AUX", "PART", "NUM")  # the dictionary has no function words
+    torn = content and last.text.isalpha() and last.text.islower() and not is_listed(last.text, knowledge.wordnet.folder)
+    return torn or last.pos in OPENING or last.tag == "PRP$" or last.text in ARTICLES or top.pos in OPENING
 
 
 def _begins(sentence: Sentence, position: int) -> bool:

@@ -71,6 +71,8 @@ def test_a_text_without_unknown_names_is_not_cut(text: str) -> None:
         ("It carries a ball", True),
         ("It carries a ball in its mouth.", True),
         ("It looks at a boat", True),
+        ("A man looks at it", True),
+        ("A man holds them", True),
     ],
 )
 def test_a_sentence_that_stops_within_a_phrase_or_a_word_goes(later: str, stays: bool) -> None:
