@@ -113,7 +113,7 @@ class Kokoro:
 def _voice(name: str, speaker: str, language: str, sex: str, level: float) -> Voice:
     model, licence = f"kokoro-82m-v1.0-int8-{speaker}-espeak-ng-1.52.0", "Apache-2.0 AND GPL-3.0-or-later"
     install = f"pip install piper-tts==1.8.0 && {FETCH}"
-    return Voice(f"kokoro-{name}", "kokoro", model, language, sex, licence, install, speaker, level, extra=True)
+    return Voice(f"kokoro-{name}", "kokoro", model, language, sex, licence, install, speaker, level, extra=True, slow=True)
 
 
 ENGINE = EngineEntry(
