@@ -86,7 +86,7 @@ def hosted(voice: str) -> dict[str, Any]:
 
 
 def recognised(voice: str, count: int, *, heard: bool) -> dict[str, Any]:
-    """Return the voice's error rates over at most ``count`` descriptions, CPU seconds of an utterance, and how many words were said."""
+    """Return error rates over at most ``count`` descriptions, the engine's CPU seconds of an utterance, and the words said."""
     from benchmarks.voice_measures import recognise
     from components.metrics.word_errors import spoken_words
     from components.speech.recognition.recognizer import recogniser_for
