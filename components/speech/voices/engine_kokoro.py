@@ -44,8 +44,8 @@ _ENDS = (".!?…", ";:,—", " ")
 """Where a long text is cut: behind a sentence, else a clause, else a word."""
 
 
-def to_letters(ipa: str) -> str:
-    """Return Kokoro's letters for eSpeak NG's tied IPA of a text without punctuation.
+def to_letters(ipa: str, language: str) -> str:
+    """Return Kokoro's letters for eSpeak NG's tied IPA of a text without punctuation, and its name of the language.
 
     Raises:
         ValueError: a phoneme has no number; it names the phonemes.
@@ -54,6 +54,9 @@ def to_letters(ipa: str) -> str:
     for tied, letter in LETTERS.items():
         letters = letters.replace(tied, letter)
     letters = letters.replace(TIE, "").replace("-", "")  # eSpeak NG's hyphen joins words and is no sound
+    letters = letters.replace("ʲ", "")  # eSpeak NG's glide between vowels, which Kokoro says as a consonant: "dilla" for "día"
+    if language == "pt-br":
+        letters = letters.replace("ʎ", "lj")  # which Kokoro says as a glide: "foias" for "folhas"
     if unknown := sorted(set(letters) - IDS.keys()):
         raise ValueError(f"Kokoro has no number for the phonemes {' '.join(unknown)} of {ipa}")
     return letters
@@ -99,7 +102,7 @@ class Kokoro:
     def _letters(self, text: str, language: str) -> str:
         """Return the letters of the text, with the first of each run of punctuation marks, since eSpeak NG drops them."""
         pieces = _PUNCTUATION.split(text)  # text and marks in turns
-        said = [to_letters(self._espeak.phonemes(piece, language)).strip() if piece.strip() else "" for piece in pieces[::2]]
+        said = [to_letters(self._espeak.phonemes(piece, language), language).strip() for piece in pieces[::2]]
         marks = [f"{mark} " for mark in pieces[1::2]] + [""]
         return "".join(one + mark for one, mark in zip(said, marks, strict=True)).strip()
 
