@@ -123,9 +123,9 @@ ENGINE = EngineEntry(
     Kokoro,
     lambda: espeak_is_there() and find_parts() is not None,
     (
-        _voice("pt-dora", "pf_dora", "pt", "F", 0.0),
-        _voice("pt-alex", "pm_alex", "pt", "M", 0.0),
-        _voice("es-dora", "ef_dora", "es", "F", 0.0),
+        _voice("pt-dora", "pf_dora", "pt", "F", -3.5),
+        _voice("pt-alex", "pm_alex", "pt", "M", -3.8),
+        _voice("es-dora", "ef_dora", "es", "F", -3.4),
         _voice("es-alex", "em_alex", "es", "M", 0.0),
         _voice("fr-siwis", "ff_siwis", "fr", "F", 0.0),
     ),
