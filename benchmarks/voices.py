@@ -101,7 +101,7 @@ def recognised(voice: str, count: int, *, heard: bool) -> dict[str, Any]:
         if spoken_words(said, who.language) != spoken_words(written, who.language):
             show({"said": said, "heard": written})
     rates = {"WER": round(result.word_error_rate, 3), "CER": round(result.character_error_rate, 3)}
-    return {"voice": voice, "s": round(result.seconds, 2), "words": result.words, **rates}
+    return {"voice": voice, "s": round(result.seconds, 3), "words": result.words, **rates}
 
 
 def record(row: dict[str, Any]) -> None:

@@ -126,7 +126,7 @@ ENGINE = EngineEntry(
         _voice("pt-dora", "pf_dora", "pt", "F", -3.5),
         _voice("pt-alex", "pm_alex", "pt", "M", -3.8),
         _voice("es-dora", "ef_dora", "es", "F", -3.4),
-        _voice("es-alex", "em_alex", "es", "M", 0.0),
-        _voice("fr-siwis", "ff_siwis", "fr", "F", 0.0),
+        _voice("es-alex", "em_alex", "es", "M", -3.8),
+        _voice("fr-siwis", "ff_siwis", "fr", "F", -7.6),
     ),
 )
