@@ -85,9 +85,11 @@ class Printer:
         self.names = ResultNames(out)
         self._voice = ""
         if speak:
-            from components.tools.describe.speech import default_voice
+            from components.tools.describe.voices import better_voice, default_voice
 
             self._voice = default_voice(describer.language)
+            if better := better_voice(describer.language):
+                print_error(better)
 
     def fail(self, line: str) -> None:
         """Print an error and remember it."""

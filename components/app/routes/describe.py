@@ -24,7 +24,8 @@ from components.reporting.pages import data_uri
 from components.tools.describe.describer import LANGUAGES, Describer, Description
 from components.tools.describe.page import DescribedPage
 from components.tools.describe.sources import describe_address
-from components.tools.describe.speech import default_voice, say
+from components.tools.describe.speech import say
+from components.tools.describe.voices import default_voice
 
 router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
 SPEECH, SPEECH_SECONDS = "speech", 3600
