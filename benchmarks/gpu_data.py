@@ -17,6 +17,7 @@ from benchmarks.gpu_networks import Captioner, Ensemble, lite0_encoder, random_v
 from benchmarks.gpu_pack import ENCODER_SIDE, SPLITS, Pack, decode
 from benchmarks.gpu_reward import CiderRewards
 from components.metrics.captions import score_captions
+from components.metrics.ngram_table import NgramTable
 from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
 from components.models.beam import generate
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
@@ -57,7 +58,7 @@ class Plan:
     """Steps of a phase at most; its time ends it before."""
     most: int | None = None
     """Images of each split, at most."""
-    checks: int = 3
+    checks: int = 2
     """Validations of a phase."""
     width: int = 384
     recurrent_width: int = 512
@@ -71,8 +72,8 @@ class Plan:
     """Weight of the past in the mean of weights, a step."""
     phases: tuple[Phase, ...] = (
         Phase("frozen", 0.2, 6e-4),
-        Phase("fine", 0.35, 3e-4, encoder_rate=1e-4),
-        Phase("critical", 0.45, 1e-4, encoder_rate=2e-5, samples=5),
+        Phase("fine", 0.35, 3e-4, encoder_rate=5e-5),
+        Phase("critical", 0.45, 1e-4, encoder_rate=1e-5, samples=5),
     )
 
     def config(self, network: str, vocabulary: int) -> CaptionerConfig:
@@ -129,11 +130,12 @@ class Data:
         return torch.cat(parts)
 
     @cached_property
-    def tokens(self) -> dict[str, list[list[list[str]]]]:
-        """The references of validation and test as the published figures' tokens, by split."""
+    def references(self) -> dict[str, NgramTable]:
+        """The references of validation and test, counted once, by split."""
         captions = self.pack.captions
         return {
-            split: [[tokenized(text) for text in captions[row]] for row in self.rows[split]] for split in ("validation", "test")
+            split: NgramTable.of([[tokenized(text) for text in captions[row]] for row in self.rows[split]])
+            for split in ("validation", "test")
         }
 
 
@@ -172,5 +174,5 @@ def write_captions(data: Data, models: Sequence[Captioner], split: str) -> list[
 def scores_of(data: Data, captions: Sequence[str], split: str) -> dict[str, float]:
     """Return the scores of a split's captions, and how many different words they have."""
     words = [tokenized(caption) for caption in captions]
-    found = score_captions(words, data.tokens[split]).corpus
+    found = score_captions(words, data.references[split]).corpus
     return {name: round(found[name], 4) for name in SCORES} | {"different words": len({word for one in words for word in one})}

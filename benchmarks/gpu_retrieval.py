@@ -23,7 +23,7 @@ from components.models.towers import EncodedImage
 from components.models.vocabulary import PAD
 
 WIDTH, EMBEDDING, DROPOUT, SCALE, MARGIN = 768, 512, 0.3, 20.0, 0.001
-RATE, ENCODER_RATE = 1e-3, 1e-4
+RATE, ENCODER_RATE = 1e-3, 5e-5
 
 
 class Words(nn.Module):

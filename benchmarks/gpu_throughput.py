@@ -22,6 +22,8 @@ from components.vision.features import flatten
 
 TARGET = 1500
 """Images a second of encoding as ``extract_features`` does, in float32, on an H100."""
+ENCODER_ALONE = "training the encoder alone, bfloat16"
+"""The floor of a captioner's training: images a second with nothing but the encoder."""
 JPEG = {"side": 224, "quality": 85}
 """Files as the data set has them."""
 
@@ -102,12 +104,8 @@ def bandwidth(device: torch.device, turns: int) -> float:
     return rate(lambda: target.copy_(source), 2 * len(source), device, turns)
 
 
-def measure(data: Data, turns: int, files: int) -> dict[str, Any]:
-    """Return the figures of a table: images a second of each way, and what limits encoding from files.
-
-    Args:
-        files: images of the measures that read files.
-    """
+def measure(data: Data, turns: int) -> dict[str, Any]:
+    """Return images a second of batches that lie on the device."""
     device, side, size = data.device, data.plan.side, 2 * data.plan.batch
     found: dict[str, Any] = {"training by memory format": choose_memory_format(data, turns)}
     encoder = data.encoder()
@@ -116,16 +114,20 @@ def measure(data: Data, turns: int, files: int) -> dict[str, Any]:
         found["encoding, float32, resident"] = rate(lambda: encoder.encode(pixels), len(pixels), device, turns)
         with autocast(device):
             found["encoding, bfloat16, resident"] = rate(lambda: encoder.encode(pixels), len(pixels), device, turns)
-    found["training the encoder alone, bfloat16"] = max(found["training by memory format"].values())
+    found[ENCODER_ALONE] = max(found["training by memory format"].values())
     floor = bandwidth(device, turns) / bytes_an_image(encoder, side)
     found["encoding, bfloat16, if memory alone limits"] = round(floor)
     found["share of that"] = round(found["encoding, bfloat16, resident"] / floor, 3)
-    return found | from_files(data, encoder, files)
+    return found
 
 
-def from_files(data: Data, encoder: ImageEncoder, count: int) -> dict[str, Any]:
-    """Return images a second from JPEG files, float32: one process, reading processes alone, and both together."""
-    device, side, batch, workers = data.device, data.plan.side, data.plan.batch // 2, max(1, min(cores() - 1, 15))
+def from_files(data: Data, count: int) -> dict[str, Any]:
+    """Return images a second from ``count`` JPEG files, in float32, and what limits them.
+
+    One process that reads and encodes, as ``extract_features`` does; processes that only read; and these with the encoder.
+    """
+    device, side, batch, workers = data.device, data.plan.side, data.plan.batch // 4, max(1, min(cores() - 1, 15))
+    encoder = data.encoder()
     stored = Files([jpeg(pixels) for pixels in data.pixels["train"][:512].cpu()], side, count)
 
     def encode(pixels: Tensor) -> None:

@@ -23,7 +23,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from benchmarks.gpu_data import Data, Phase, autocast, texts, tokenized, vectors
 from benchmarks.gpu_networks import Captioner, random_views
-from components.metrics.cider import cider
+from components.metrics.cider import CiderD
 from components.models.captioners import build
 from components.models.sampling import greedy, log_probabilities, sample
 from components.models.self_critical import mean_of_others, self_critical_loss, without_dropout
@@ -86,13 +86,14 @@ class Training:
             loss, note = self._critical(phase, items) if phase.samples else self._cross_entropy(phase, items)
             optimiser.zero_grad()
             loss.backward()
-            torch.nn.utils.clip_grad_norm_([parameter for group in groups for parameter in group["params"]], 1.0)
+            norm = torch.nn.utils.clip_grad_norm_([parameter for group in groups for parameter in group["params"]], 1.0)
+            # This waits for the device: else the clock would be ahead of it. And to draw words from NaN ends CUDA for all models.
+            if (phase.samples or step % 8 == 0) and not bool(norm.isfinite()):
+                raise FloatingPointError(f"the gradient is not finite in step {step} of the phase {phase.name}")
             optimiser.step()
             average.update_parameters(model)
             notes.append(note.detach())
             images += len(items)
-            if device.type == "cuda" and step % 8 == 0:
-                torch.cuda.synchronize()  # else the clock would be ahead of the GPU
         self.rates[phase.name] = images / max(1e-9, time.perf_counter() - begin - spent)
 
     def _batches(self) -> Iterator[Tensor]:
@@ -142,8 +143,8 @@ class Training:
                 for part in features.split(self.data.plan.evaluated)
                 for words in greedy(model.network, model.network.encode(part.float()), len(part)).captions()
             ]
-        scores = cider([tokenized(one) for one in texts(self.data.pack, written)], self.data.tokens["validation"])
-        score = sum(scores) / len(scores)
+        validation = CiderD(self.data.references["validation"])
+        score = float(validation.score([tokenized(one) for one in texts(self.data.pack, written)]).mean())
         noted = float(torch.stack(notes).mean()) if notes else 0.0
         row = {"network": self.network, "seed": self.seed, "phase": phase.name, "seconds": round(seconds, 1), "step": step}
         self.curve.append(row | {"loss_or_reward": round(noted, 4), "validation_cider_d": round(score, 4)})

@@ -220,7 +220,12 @@ def test_the_whole_run_needs_torch_numpy_and_pillow_alone(packed, tmp_path):
     found = json.loads((out / "scores.json").read_text())
     names = [f"{name}-{seed}" for name in NETWORKS for seed in TINY.seeds]
     assert [row["model"] for row in found["captioners"]] == names and len(found["ensembles"]) == len(NETWORKS)
-    assert len(found["retrieval"]) == 4 and found["throughput"] and found["environment"]["device"] == "processor"
+    assert (
+        len(found["retrieval"]) == 4
+        and found["throughput"]
+        and found["reading"]
+        and found["environment"]["device"] == "processor"
+    )
     written = {path.name for path in out.iterdir()}
     assert written == {
         "scores.json", "curves.csv", "captions.json", "weights-encoder.npz", "weights-captioner.npz", "weights.json",
