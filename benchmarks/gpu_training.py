@@ -69,7 +69,13 @@ class Training:
             groups.append({"params": list(model.encoder.parameters()), "lr": phase.encoder_rate})
         optimiser = torch.optim.AdamW(groups, weight_decay=plan.weight_decay, fused=device.type == "cuda")
         rates = [group["lr"] for group in optimiser.param_groups]
-        average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(plan.average))
+        step = 0
+
+        def merge(*given: Any) -> None:
+            # The past weighs less in the first steps, so that a short phase is no mean with the weights that it began from.
+            get_ema_multi_avg_fn(min(plan.average, (step + 1) / (step + 10)))(*given)
+
+        average = AveragedModel(model, multi_avg_fn=merge)
         notes: list[Tensor] = []
         seconds, spent = self.seconds * phase.share, 0.0
         for step, items in enumerate(self._batches()):
@@ -149,5 +155,5 @@ class Training:
         row = {"network": self.network, "seed": self.seed, "phase": phase.name, "seconds": round(seconds, 1), "step": step}
         self.curve.append(row | {"loss_or_reward": round(noted, 4), "validation_cider_d": round(score, 4)})
         notes.clear()
-        if score > self.best_score:
+        if score >= self.best_score:
             self.best, self.best_score = copy.deepcopy(model.state_dict()), score
