@@ -196,12 +196,12 @@ def test_captions_and_utterances_are_paired_with_their_images(data):
 
 
 ALONE = """
-import importlib.abc, sys
-class Bare(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path, target=None):
-        if name.split(".")[0] in sys.argv[1].split(","):
-            raise ModuleNotFoundError(name)
-sys.meta_path.insert(0, Bare())
+import importlib.machinery, sys
+class Bare(importlib.machinery.PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.split(".")[0] in sys.argv[1].split(",") else super().find_spec(name, path, target)
+sys.meta_path = [Bare if finder is importlib.machinery.PathFinder else finder for finder in sys.meta_path]
 from benchmarks.gpu_flickr8k import main
 sys.exit(main(sys.argv[2:]))
 """
@@ -220,12 +220,8 @@ def test_the_whole_run_needs_torch_numpy_and_pillow_alone(packed, tmp_path):
     found = json.loads((out / "scores.json").read_text())
     names = [f"{name}-{seed}" for name in NETWORKS for seed in TINY.seeds]
     assert [row["model"] for row in found["captioners"]] == names and len(found["ensembles"]) == len(NETWORKS)
-    assert (
-        len(found["retrieval"]) == 4
-        and found["throughput"]
-        and found["reading"]
-        and found["environment"]["device"] == "processor"
-    )
+    assert len(found["retrieval"]) == 4 and len(found["throughput"]) == len(found["reading"]) == 1
+    assert found["environment"]["device"] == "processor"
     written = {path.name for path in out.iterdir()}
     assert written == {
         "scores.json", "curves.csv", "captions.json", "weights-encoder.npz", "weights-captioner.npz", "weights.json",
