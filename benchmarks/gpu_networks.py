@@ -164,7 +164,8 @@ def whole_views(pixels: Tensor, side: int) -> Tensor:
 def random_views(pixels: Tensor, side: int) -> Tensor:
     """Return a random crop of each image (B × 3 × s × s, uint8), half of them mirrored, with changed brightness and contrast.
 
-    All is computed where the pixels are. Crops have 50 to 100 % of the area (CC §5.2).
+    Crops have 50 to 100 % of the area (CC §5.2). All is computed where the pixels are, and in float32, because in bfloat16 a
+    crop's place would be off by a pixel.
     """
     count, device = len(pixels), pixels.device
     share = torch.empty(count, device=device).uniform_(LEAST_AREA, 1.0).sqrt()
@@ -172,8 +173,9 @@ def random_views(pixels: Tensor, side: int) -> Tensor:
     mirrored = torch.where(torch.rand(count, device=device) < 0.5, -share, share)
     zero = torch.zeros_like(share)
     windows = torch.stack([torch.stack([mirrored, zero, x], 1), torch.stack([zero, share, y], 1)], 1)
-    grid = F.affine_grid(windows, [count, 3, side, side], align_corners=False)
-    views = F.grid_sample(pixels.float(), grid, mode="bilinear", padding_mode="border", align_corners=False)
+    with torch.autocast(device.type, enabled=False):
+        grid = F.affine_grid(windows, [count, 3, side, side], align_corners=False)
+        views = F.grid_sample(pixels.float(), grid, mode="bilinear", padding_mode="border", align_corners=False)
     brightness, contrast = torch.empty(2, count, 1, 1, 1, device=device).uniform_(1 - DISTORTION, 1 + DISTORTION)
     mean = views.mean((1, 2, 3), keepdim=True)
     return (((views - mean) * contrast + mean) * brightness).clamp_(0, 255)

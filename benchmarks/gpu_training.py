@@ -61,7 +61,7 @@ class Training:
 
     def _run(self, phase: Phase) -> None:
         plan, device = self.data.plan, self.data.device
-        model, begin, images, checked = self.model, time.perf_counter(), 0, 0
+        model, images, checked = self.model, 0, 0
         model.train()
         model.encoder.requires_grad_(phase.encoder_rate > 0)
         groups = [{"params": list(model.network.parameters()), "lr": phase.rate}]
@@ -77,7 +77,7 @@ class Training:
 
         average = AveragedModel(model, multi_avg_fn=merge)
         notes: list[Tensor] = []
-        seconds, spent = self.seconds * phase.share, 0.0
+        begin, seconds, spent = time.perf_counter(), self.seconds * phase.share, 0.0
         for step, items in enumerate(self._batches()):
             progress = max((time.perf_counter() - begin) / seconds, step / plan.steps)
             if progress >= (checked + 1) / plan.checks or progress >= 1:
