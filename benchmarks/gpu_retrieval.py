@@ -89,12 +89,16 @@ def retrieve(data: Data, row: str, seed: int, seconds: float) -> dict[str, Any]:
                 group["lr"] = rate * min(1.0, (step + 1) / 20) * max(0.0, 1 - progress)
             with autocast(device):
                 seen = right(random_views(data.pixels["train"][images[items]], plan.side))
-                scores = unit(left(inputs[items])) @ unit(seen).T * SCALE
-            loss = masked_margin_softmax(scores.float(), positives_mask(images[items], images[items]), MARGIN)
+                asked = left(inputs[items])
+            # Not in bfloat16, whose steps at such scores exceed the margin.
+            scores = unit(asked) @ unit(seen).T * SCALE
+            loss = masked_margin_softmax(scores, positives_mask(images[items], images[items]), MARGIN)
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             step += 1
+            if progress >= 1:
+                break
             if device.type == "cuda" and step % 8 == 0:
                 torch.cuda.synchronize()
         epoch += 1
