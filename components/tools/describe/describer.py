@@ -42,6 +42,7 @@ LIMITS = {
         "similar": "This caption was written for a similar image, of the dataset {source}. It may not fit this one.",
         "likelihood": "The confidence is the model's own: there are no captions of similar images to compare with.",
         "empty": "The model has no words for this image.",
+        "unlike": "This image is unlike those that the model was trained on, so it says nothing.",
         "check": "A program wrote this. Check it before you publish it.",
     },
     "pt": {
@@ -51,6 +52,7 @@ LIMITS = {
         "similar": "Esta legenda foi escrita para uma imagem semelhante, do conjunto {source}. Pode não servir para esta.",
         "likelihood": "A confiança é do próprio modelo: não há legendas de imagens semelhantes para comparar.",
         "empty": "O modelo não tem palavras para esta imagem.",
+        "unlike": "Esta imagem não se parece com as do treino, por isso o modelo não diz nada.",
         "check": "Um programa escreveu isto. Confira antes de publicar.",
     },
 }
@@ -143,6 +145,8 @@ class Description:
 class _Written(NamedTuple):
     caption: str
     evidence: Evidence
+    missing: str = "empty"
+    """The note on why there is no caption."""
 
 
 @dataclass(frozen=True)
@@ -201,9 +205,9 @@ class Describer:
         Raises:
             HearsightError: it is no image, damaged, too small or too large.
         """
-        caption, evidence = self._write(data, where)
+        caption, evidence, missing = self._write(data, where)
         sure = bool(caption) and evidence.is_sure(self.threshold)
-        limits = self._limits if caption else (limit(self.interface, "empty"), *self._limits)
+        limits = self._limits if caption else (limit(self.interface, missing), *self._limits)
         return Description(
             caption=caption,
             language=self.language,
@@ -236,6 +240,8 @@ def _open_captioner(models: Models, found: FoundModel, language: str, interface:
 
     def write(data: bytes, where: str) -> _Written:
         seen = captioner.see(data, where)
+        if images is not None and not images.is_like(seen[0]):
+            return _Written("", Evidence(None, 0.0, min(NEAREST, len(images))), "unlike")
         (written,) = captioner.write([seen])
         support = images.support(written.words, seen[0]) if images is not None else None
         return _Written(written.text, Evidence(written.likelihood, support, min(NEAREST, len(images)) if images else 0))
