@@ -36,7 +36,7 @@ def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], about: M
     for key, folder in sorted((job.name, folder) for job, folder in zip(jobs, folders, strict=True)):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         for name in FILES:
-            source = config_bytes(config | about) if about and name == "config.json" else folder / name
+            source: bytes | Path = config_bytes(config | about) if about and name == "config.json" else folder / name
             stage.write_file(f"models/{key}/{name}", source)
         kind, seed = config["kind"], config["seed"]
         models.append(
