@@ -26,7 +26,7 @@ class DualEncoderTraining(TrainingModule):
 
     Args:
         settings: of :class:`components.training.settings.Optimisation`, plain.
-        masks: SpecAugment's F and T.
+        masks: SpecAugment's F and T, in rows and columns of the speech tower's input.
         training: the training items, for the record keys in errors.
         validation: the validation items; if empty, the last epoch is kept.
     """

@@ -101,7 +101,7 @@ def test_only_training_is_masked_after_normalisation_and_anew_each_epoch(tmp_pat
     steps = len(EpochBatches(len(items), OPTIMISATION["batch"], recipe.seed))
     # Judging, once an epoch, masks nothing.
     assert len(seen) == steps * OPTIMISATION["epochs"] and all(training for _, _, training in seen)
-    known = torch.cat([((items.coefficients[item].float() - 2.0) / 4.0).flatten() for item in range(len(items))])
+    known = torch.cat([((items.speech_input[item].float() - 2.0) / 4.0).flatten() for item in range(len(items))])
     for features, _, _ in seen:
         assert torch.isin(features[features != 0.0], known).all()
     masks = [(features != masked) for features, masked, _ in seen]

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from components.core.records import RETRIEVAL_RANK
 from components.reporting.values import Value
+from components.retrieval.settings import split_row
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval import claims, page, tables
 from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
@@ -54,7 +55,11 @@ def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalR
     result = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "images": QUERIES, "utterances": 80}
     result |= {"records": QUERIES, "rounds": 2}
     tables_of = {f"{row}-{seed}": scored(row, seed, rank, tuple(params.crops)) for (row, seed), rank in models.items()}
-    about = {f"{row}-{seed}": result | {"row": row, "seed": seed, "model": f"{row}-{seed}"} for row, seed in models}
+    about = {
+        f"{row}-{seed}": result
+        | {"row": row, "seed": seed, "model": f"{row}-{seed}", "speech": split_row(row)[0] or "convolutions"}
+        for row, seed in models
+    }
     return gather("stamps", tables_of, about, params)
 
 

@@ -1,0 +1,82 @@
+"""Speech towers that pool vectors made elsewhere: ``whisper`` over a frozen encoder's states, ``text`` over a caption's words.
+
+Each vector is normalised over its channels. Beside mean, deviation and maximum over a clip's own vectors stand as many weighted
+means as there are learnt queries (attentive pooling); a perceptron with one hidden layer maps them all to the embedding. ``text``
+hears nothing: it is the upper bound of what hearing could reach, and what is told from recognised words goes through it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from components.models.towers import SpeechTower, inside
+
+STATE_CHANNELS = 512
+"""Width of Whisper base's encoder (Radford et al. 2022, table 1)."""
+WORD_CHANNELS = 256
+QUERIES = 4
+LEAST_VARIANCE = 1e-5
+"""Added to a variance, since the root has no gradient at 0: that of a clip of one vector."""
+
+
+class PooledSpeech(SpeechTower):
+    """Attentive, mean, deviation and maximum pooling over vectors, then a perceptron."""
+
+    cpu_batch = 64
+
+    def __init__(self, rows: int, channels: int, embedding: int, dropout: float, width: int) -> None:
+        super().__init__(rows)
+        self.norm = nn.LayerNorm(channels)
+        # No bias: softmax is invariant to it.
+        self.queries = nn.Linear(channels, QUERIES, bias=False)
+        self.layers = nn.Sequential(
+            nn.Dropout(dropout),
+            nn.Linear((QUERIES + 3) * channels, width),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(width, embedding),
+        )
+
+    @abstractmethod
+    def vectors(self, features: Tensor) -> Tensor:
+        """Map B × rows × T to vectors, B × T × channels."""
+
+    def embed(self, features: Tensor, lengths: Tensor) -> Tensor:
+        own = inside(features, lengths)[:, :, None]
+        vectors = self.norm(self.vectors(features))
+        weights = self.queries(vectors).masked_fill(~own, float("-inf")).softmax(1)
+        attended = torch.einsum("btc,btq->bqc", vectors, weights.to(vectors.dtype)).flatten(1)
+        share = own.to(vectors.dtype) / lengths[:, None, None]
+        mean = (vectors * share).sum(1)
+        variance = ((vectors - mean[:, None]).square() * share).sum(1)
+        peaks = vectors.masked_fill(~own, float("-inf")).amax(1)
+        return self.layers(torch.cat([attended, mean, (variance + LEAST_VARIANCE).sqrt(), peaks], dim=1))
+
+
+class StateSpeech(PooledSpeech):
+    """Over the states of Whisper's frozen encoder, 512 × states."""
+
+    reads = "states"
+
+    def __init__(self, embedding: int, dropout: float, *, width: int) -> None:
+        super().__init__(STATE_CHANNELS, STATE_CHANNELS, embedding, dropout, width)
+
+    def vectors(self, features: Tensor) -> Tensor:
+        return features.transpose(1, 2)
+
+
+class TextSpeech(PooledSpeech):
+    """Over the words of a caption as numbers, 1 × words: 0 is an unknown word, others are counted from 1 in ``vocabulary``."""
+
+    reads = "words"
+
+    def __init__(self, embedding: int, dropout: float, *, width: int, vocabulary: tuple[str, ...]) -> None:
+        super().__init__(1, WORD_CHANNELS, embedding, dropout, width)
+        self.vocabulary = vocabulary
+        self.words = nn.Embedding(len(vocabulary) + 1, WORD_CHANNELS)
+
+    def vectors(self, features: Tensor) -> Tensor:
+        return self.words(features[:, 0].long())
