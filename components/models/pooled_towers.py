@@ -14,9 +14,8 @@ from torch import Tensor, nn
 
 from components.models.towers import SpeechTower, inside
 
-STATE_CHANNELS = 512
-"""Width of Whisper base's encoder (Radford et al. 2022, table 1)."""
-WORD_CHANNELS = 256
+CHANNELS = 512
+"""Width of Whisper base's encoder (Radford et al. 2022, table 1), and of the vectors of words."""
 QUERIES = 4
 LEAST_VARIANCE = 1e-5
 """Added to a variance, since the root has no gradient at 0: that of a clip of one vector."""
@@ -27,14 +26,16 @@ class PooledSpeech(SpeechTower):
 
     cpu_batch = 64
 
-    def __init__(self, rows: int, channels: int, embedding: int, dropout: float, width: int) -> None:
+    def __init__(self, rows: int, embedding: int, dropout: float, width: int) -> None:
         super().__init__(rows)
-        self.norm = nn.LayerNorm(channels)
+        self.norm = nn.LayerNorm(CHANNELS)
         # No bias: softmax is invariant to it.
-        self.queries = nn.Linear(channels, QUERIES, bias=False)
+        self.queries = nn.Linear(CHANNELS, QUERIES, bias=False)
+        pooled = (QUERIES + 3) * CHANNELS
         self.layers = nn.Sequential(
+            nn.LayerNorm(pooled),
             nn.Dropout(dropout),
-            nn.Linear((QUERIES + 3) * channels, width),
+            nn.Linear(pooled, width),
             nn.ReLU(),
             nn.Dropout(dropout),
             nn.Linear(width, embedding),
@@ -42,7 +43,7 @@ class PooledSpeech(SpeechTower):
 
     @abstractmethod
     def vectors(self, features: Tensor) -> Tensor:
-        """Map B × rows × T to vectors, B × T × channels."""
+        """Map B × rows × T to vectors, B × T × CHANNELS."""
 
     def embed(self, features: Tensor, lengths: Tensor) -> Tensor:
         own = inside(features, lengths)[:, :, None]
@@ -62,7 +63,7 @@ class StateSpeech(PooledSpeech):
     reads = "states"
 
     def __init__(self, embedding: int, dropout: float, *, width: int) -> None:
-        super().__init__(STATE_CHANNELS, STATE_CHANNELS, embedding, dropout, width)
+        super().__init__(CHANNELS, embedding, dropout, width)
 
     def vectors(self, features: Tensor) -> Tensor:
         return features.transpose(1, 2)
@@ -74,9 +75,9 @@ class TextSpeech(PooledSpeech):
     reads = "words"
 
     def __init__(self, embedding: int, dropout: float, *, width: int, vocabulary: tuple[str, ...]) -> None:
-        super().__init__(1, WORD_CHANNELS, embedding, dropout, width)
+        super().__init__(1, embedding, dropout, width)
         self.vocabulary = vocabulary
-        self.words = nn.Embedding(len(vocabulary) + 1, WORD_CHANNELS)
+        self.words = nn.Embedding(len(vocabulary) + 1, CHANNELS)
 
     def vectors(self, features: Tensor) -> Tensor:
         return self.words(features[:, 0].long())

@@ -10,7 +10,7 @@ import torch
 
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.dual_encoder_files import LoadedDualEncoder, load_dual_encoder, save_dual_encoder, warm_start
-from components.models.pooled_towers import STATE_CHANNELS
+from components.models.pooled_towers import CHANNELS
 from tests.support.models.dual_encoders import tiny
 
 TOWERS: dict[str, dict[str, Any]] = {
@@ -27,7 +27,7 @@ def clips_of(name: str, count: int, length: int) -> torch.Tensor:
     source = torch.Generator().manual_seed(length)
     if name == "text":
         return torch.randint(4, (count, 1, length), generator=source).float()
-    return torch.randn(count, STATE_CHANNELS, length, generator=source)
+    return torch.randn(count, CHANNELS, length, generator=source)
 
 
 @pytest.mark.parametrize("name", TOWERS)
@@ -57,10 +57,10 @@ def test_learnt_queries_move_towards_the_state_that_matters() -> None:
     """One state of a clip says which class it is; the queries learn to give it more weight than an even share."""
     torch.manual_seed(0)
     model = DualEncoder(DualEncoderConfig(speech="whisper", width=16, embedding=2, image_features=8)).train()
-    marks = torch.randn(3, STATE_CHANNELS)  # of what matters, and of the two classes
-    optimiser = torch.optim.Adam(model.speech.parameters(), lr=3e-3)
-    for _ in range(60):
-        clips, classes = torch.randn(32, STATE_CHANNELS, 12), torch.randint(2, (32,))
+    marks = torch.randn(3, CHANNELS)  # of what matters, and of the two classes
+    optimiser = torch.optim.Adam(model.speech.parameters(), lr=1e-2)
+    for _ in range(30):
+        clips, classes = torch.randn(32, CHANNELS, 12), torch.randint(2, (32,))
         clips[:, :, 5] += 3 * (marks[0] + marks[1 + classes])
         loss = torch.nn.functional.cross_entropy(model.speech(clips, torch.full((32,), 12)), classes)
         optimiser.zero_grad()
