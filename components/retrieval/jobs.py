@@ -118,8 +118,11 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         network,
         optimisation | {"epochs": epochs},
         seed,
-        loss=LossSettings(loss=spec["loss"], **{name: value for name, value in chosen.items() if name != "matching"}),
+        loss=LossSettings(
+            loss=spec["loss"], **{name: value for name, value in chosen.items() if name not in ("matching", "words")}
+        ),
         masks=inputs["train"].masks(clips["mask_coefficients"], clips["mask_frames"]),
+        supervision=chosen["words"],
         training=items,
         validation=validation_items,
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
