@@ -51,7 +51,8 @@ class DualEncoderTraining(TrainingModule):
     ) -> None:
         super().__init__(network, settings, seed, identity, name)
         self.loss, self.masks, self.training_items, self.validation_items = loss, masks, training, validation
-        self.supervision, self.words = supervision, None
+        self.supervision = supervision
+        self.words: WordPrediction | None = None
         if supervision:
             captions = training.pairs.utterances["caption"].take(training.rows).to_pylist()
             self.words = WordPrediction(captions, network.config.embedding)

@@ -27,7 +27,7 @@ OPTIMISATION: dict[str, Any] = {
 FRAMES = 16
 
 
-def recipe_on(folder: Path, held: float = 100) -> tuple[DualEncoderTraining, PairItems]:
+def recipe_on(folder: Path, held: float = 100, **changed: Any) -> tuple[DualEncoderTraining, PairItems]:
     """A recipe over the set in ``folder``, and its training items."""
     one = spoken_set(folder)
     items = {}
@@ -41,8 +41,9 @@ def recipe_on(folder: Path, held: float = 100) -> tuple[DualEncoderTraining, Pai
     network.speech.mean.copy_(mean)
     network.speech.deviation.copy_(deviation)
     recipe = DualEncoderTraining(
-        network, OPTIMISATION, 0, loss=LossSettings(), masks=(2, 3), training=items["train"], validation=items["validation"]
-    )
+        network, OPTIMISATION, 0, loss=LossSettings(), masks=(2, 3), training=items["train"], validation=items["validation"],
+        **changed,
+    )  # fmt: skip
     return recipe, items["train"]
 
 
