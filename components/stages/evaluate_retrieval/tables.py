@@ -105,6 +105,7 @@ def render_summary(results: RetrievalResults) -> str:
     text = [
         f"any-hit R@{depth} of {results.dataset}, {results.params.split} split, {results.crop} of the images, 95 % over queries"
     ]
+    width = max(12, *(len(row.name) for row in results.rows))
     for row in results.rows:
         recalls = []
         for direction in DIRECTIONS:
@@ -112,9 +113,9 @@ def render_summary(results: RetrievalResults) -> str:
             remarks = (interval(value), beside_chance(value.low, results.chance[Cell("", direction, depth)]))
             recalls.append(f"{DIRECTIONS[direction]} {decimal(value.mean)} ({'; '.join(filter(None, remarks))})")
         seeds = f"{len(row.models)} seed{'' if len(row.models) == 1 else 's'}"
-        text.append(f"  {row.name:<12} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs; {row.track}")
+        text.append(f"  {row.name:<{width}} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs; {row.track}")
     chance = [f"{DIRECTIONS[direction]} {results.chance[Cell('', direction, depth)]:.3f}" for direction in DIRECTIONS]
-    text.append(f"  {'chance':<12} {', '.join(chance)}")
+    text.append(f"  {'chance':<{width}} {', '.join(chance)}")
     for cost in results.costs:
         text.append(f"  {cost.title}, {DIRECTIONS[cost.on]}: {decimal(cost.difference.mean)} ({interval(cost.difference)})")
     judged = [finding for finding in results.findings if finding.judged]
