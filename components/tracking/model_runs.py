@@ -32,8 +32,8 @@ OF_CAPTIONERS = (
 )  # fmt: skip
 OF_RETRIEVAL = (
     "loss", "percent", "start.model", "encoder.name", "speech", "image", "embedding", "scale", "dropout", "layers", "channels",
-    "width", "clips.frames", "clips.mask_coefficients", "clips.mask_frames", "matching", "loss.words", "epochs", "batch",
-    "learning_rate", "warm_up_steps", "weight_decay", "training_pairs",
+    "clips.frames", "clips.mask_coefficients", "clips.mask_frames", "matching", "epochs", "batch", "learning_rate",
+    "warm_up_steps", "weight_decay", "training_pairs",
 )  # fmt: skip
 """Parameters of a model's run beside ``set``, ``model``, ``seed`` and ``parameters``: names in its ``config.json``, without the
 blocks ``settings``, ``settings.optimisation`` and ``network``."""
