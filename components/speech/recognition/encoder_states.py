@@ -46,7 +46,7 @@ class EncoderStates:
         states = np.array(model.encode(ctranslate2.StorageView.from_array(mel[None])), dtype=np.float32)[0]
         states = states[: max(1, frames // 2)]
         starts = np.arange(0, len(states), AVERAGED)
-        sizes = np.diff(np.append(starts, len(states)))
+        sizes = np.diff(np.append(starts, len(states))).astype(np.float32)
         return pack(np.add.reduceat(states, starts) / sizes[:, None])
 
 
@@ -61,5 +61,5 @@ def pack(states: NDArray[np.float32]) -> NDArray[np.int8]:
 def unpack(packed: NDArray[np.int8]) -> NDArray[np.float32]:
     """Return the states of :func:`pack`, n × C."""
     scale = np.ascontiguousarray(packed[:, : _SCALE.itemsize]).view(_SCALE)
-    states: NDArray[np.float32] = packed[:, _SCALE.itemsize :] * scale.astype(np.float32)
+    states: NDArray[np.float32] = packed[:, _SCALE.itemsize :].astype(np.float32) * scale.astype(np.float32)
     return states
