@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from components.models.encoders import ENCODERS, ImageEncoder
 from components.models.inception_resnet_v2 import LEAST_SIDE
+from components.models.pooled_towers import StateSpeech, TextSpeech
 from components.models.towers import (
     ConvolutionalImage,
     ConvolutionalSpeech,
@@ -28,7 +29,7 @@ from components.models.towers import (
     set_momentum,
 )
 
-SPEECH_NETWORKS = ("inception_resnet_v2", "convolutions")
+SPEECH_NETWORKS = ("inception_resnet_v2", "convolutions", "whisper", "text")
 IMAGE_NETWORKS = ("inception_resnet_v2", "efficientnet_lite0", "convolutions", "features")
 SMALL_SIDE = 64
 """Default side in px of the images of the image network ``convolutions``."""
@@ -62,6 +63,10 @@ class DualEncoderConfig:
     """``convolutions``: channels of the speech tower's layers, and of the image tower's last."""
     layers: int = 3
     """``convolutions``: each layer halves the frames, or an image's sides."""
+    width: int = 768
+    """``whisper`` and ``text``: width of the hidden layer."""
+    vocabulary: tuple[str, ...] = ()
+    """``text``: the words that it knows, at least one."""
     image_features: int = 1280
     """``features``: F of the frozen encoder."""
     side: int = 0
@@ -84,6 +89,8 @@ class DualEncoderConfig:
                 ),
                 (0.0 < self.norm_momentum <= 1.0, "norm_momentum must be greater than 0 and at most 1"),
                 (self.channels >= 1 and self.layers >= 1, "channels and layers must be 1 or more"),
+                (self.width >= 1, "width must be 1 or more"),
+                (self.speech != "text" or bool(self.vocabulary), "the speech network 'text' needs a vocabulary"),
                 (self.image_features >= 1, "image_features must be 1 or more"),
                 (self.side >= 0, "side must be 0 or more"),
                 (self.image != "features" or self.side == 0, "the image network 'features' reads no images: its side is 0"),
@@ -99,7 +106,7 @@ class DualEncoderConfig:
             raise ValueError("; ".join(wrong))
 
     def _check_types(self) -> None:
-        kinds = {"str": str, "int": int, "float": (int, float), "bool": bool}
+        kinds = {"str": str, "int": int, "float": (int, float), "bool": bool, "tuple[str, ...]": tuple}
         for field in fields(self):
             value = getattr(self, field.name)
             valid = isinstance(value, kinds[str(field.type)])  # type: ignore[arg-type]
@@ -124,7 +131,7 @@ class DualEncoderConfig:
         differing = sorted(names ^ set(values))
         if differing:
             raise ValueError(f"has network settings of another version: {', '.join(differing)}")
-        return cls(**values)
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
 class DualEncoder(nn.Module):
@@ -146,8 +153,8 @@ class DualEncoder(nn.Module):
         self.image: ImageTower = _image_tower(config, image_encoder)
 
     def embed_speech(self, features: Tensor, lengths: Tensor) -> Tensor:
-        """Return the embeddings of unnormalised MFCCs (B × coefficients × frames), ready for a dot product: B × embedding,
-        float32."""
+        """Return the embeddings of the speech tower's input (B × rows × columns, not normalised), ready for a dot product:
+        B × embedding, float32."""
         return self.finish(self.speech(self.speech.normalise(features, lengths), lengths))
 
     def embed_images(self, images: Tensor) -> Tensor:
@@ -174,6 +181,10 @@ def _speech_tower(config: DualEncoderConfig) -> SpeechTower:
             pool_padding=config.pool_padding,
             momentum=config.norm_momentum,
         )
+    if config.speech == "whisper":
+        return StateSpeech(config.embedding, config.dropout, width=config.width)
+    if config.speech == "text":
+        return TextSpeech(config.embedding, config.dropout, width=config.width, vocabulary=config.vocabulary)
     return ConvolutionalSpeech(
         config.coefficients, config.embedding, config.dropout, channels=config.channels, layers=config.layers
     )

@@ -66,7 +66,7 @@ def load_dual_encoder(
 def warm_start(network: DualEncoder, source: LoadedDualEncoder, towers: Collection[str]) -> list[str]:
     """Copy whole towers of a trained dual encoder into ``network``, in place.
 
-    Weights and batch norm statistics are copied, and with the speech tower the mean and deviation of its training coefficients.
+    Weights and batch norm statistics are copied, and with the speech tower the mean and deviation of its training input.
 
     Args:
         towers: any of ``speech`` and ``image``.
@@ -86,6 +86,8 @@ def warm_start(network: DualEncoder, source: LoadedDualEncoder, towers: Collecti
         target_network, source_network = getattr(network.config, tower), getattr(source.model.config, tower)
         if target_network != source_network:
             raise ValueError(f"the {tower} tower is {target_network}, and the one to start from is {source_network}")
+        if tower == "speech" and network.config.vocabulary != source.model.config.vocabulary:
+            raise ValueError("the speech tower and the one to start from differ: it knows other words")
         names = sorted(name for name in target_state.keys() | source_state.keys() if name.startswith(f"{tower}."))
         for name in names:
             if name not in target_state or name not in source_state:

@@ -1,11 +1,11 @@
-"""The towers of dual encoders by name: from a clip's MFCCs, or from an image, to one vector (CSC §3 and §4.1).
+"""The towers of dual encoders by name: from what is heard of a clip, or from an image, to one vector (CSC §3 and §4.1).
 
-Speech: B clips of C coefficients × T frames, normalised, with B lengths, each clip's own frames. ``inception_resnet_v2`` is the
-paper's: the coefficients, stacked 3 times, are an image of C × T px, and the embedding is the
-mean over the last feature map. The paper does not state whether that mean includes padding. Here it does, unless ``pool_padding``
-is False: theirs is an image classifier, whose global pooling knows no lengths. An embedding then depends on its clip's padding,
-so all clips must be padded to one length. ``convolutions`` is a light tower for small machines; its embedding depends on a clip's
-own frames alone.
+Speech: B clips of rows × columns, normalised, with B lengths, each clip's own columns. A tower says what it ``reads``; those here
+read MFCCs, coefficients × frames (``pooled_towers`` has the others). ``inception_resnet_v2`` is the paper's: the coefficients,
+stacked 3 times, are an image of C × T px, and the embedding is the mean over the last feature map. The paper does not state
+whether that mean includes padding. Here it does, unless ``pool_padding`` is False: theirs is an image classifier, whose global
+pooling knows no lengths. An embedding then depends on its clip's padding, so all clips must be padded to one length.
+``convolutions`` is a light tower for small machines; its embedding depends on a clip's own frames alone.
 
 Images: B images. ``inception_resnet_v2`` is the paper's, at 299 px: the mean over its last feature map, without a projection at
 1536 dimensions. ``efficientnet_lite0`` is trained end to end as well; the provider of its weights passes its network in.
@@ -31,42 +31,48 @@ TOGETHER = 8
 
 
 class SpeechTower(nn.Module):
-    """Base of the speech towers: normalisation by the training set's mean and deviation, then a network."""
+    """Base of the speech towers: normalisation by the training set's mean and deviation, then a network.
+
+    Args:
+        rows: of its input.
+    """
 
     mean: Tensor
     deviation: Tensor
+    reads = "coefficients"
+    """Its input: ``coefficients``, ``states`` or ``words`` (:mod:`components.retrieval.inputs`)."""
     padding_counts = False
     """Whether an embedding depends on its clip's padding, so that all clips must be padded to one length."""
     cpu_batch = 32
     """Clips, sorted by length, that are embedded fastest together on a processor (``benchmarks/README.md``)."""
 
-    def __init__(self, coefficients: int) -> None:
+    def __init__(self, rows: int) -> None:
         super().__init__()
-        self.coefficients = coefficients
-        self.register_buffer("mean", torch.zeros(coefficients, 1))
-        self.register_buffer("deviation", torch.ones(coefficients, 1))
+        self.rows = rows
+        self.register_buffer("mean", torch.zeros(rows, 1))
+        self.register_buffer("deviation", torch.ones(rows, 1))
 
     def normalise(self, features: Tensor, lengths: Tensor) -> Tensor:
-        """Normalise each coefficient by the training set's mean and deviation; set padding to 0."""
+        """Normalise each row by the training set's mean and deviation; set padding to 0."""
         self.check(features, lengths)
         return _padded((features - self.mean) / self.deviation, lengths.to(features.device))
 
     def check(self, features: Tensor, lengths: Tensor) -> None:
         """Raise ValueError unless they are a batch of features and lengths."""
         shape = tuple(features.shape)
-        if len(shape) != 3 or shape[1] != self.coefficients or not shape[2]:
-            raise ValueError(f"speech of shape {shape}; this tower reads clips × {self.coefficients} coefficients × frames")
+        if len(shape) != 3 or shape[1] != self.rows or not shape[2]:
+            raise ValueError(f"speech of shape {shape}; this tower reads clips × {self.rows} {self.reads} × length")
         if tuple(lengths.shape) != shape[:1]:
             raise ValueError(f"{shape[0]} clips with lengths of shape {tuple(lengths.shape)}; there must be one a clip")
 
     def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
-        """Map B × coefficients × frames, normalised, to B × embedding. Frames after a clip's end count as 0.
+        """Map B × rows × columns, normalised, to B × embedding. Columns after a clip's end count as 0.
 
         Raises:
             ValueError: the shape is wrong, or there is not one length a clip.
         """
         self.check(features, lengths)
-        # A clip without frames counts as one frame of zeros, so that its embedding is finite.
+        # A clip without columns counts as one of zeros, so that its embedding is finite.
         lengths = lengths.to(features.device).clamp_min(1)
         return self.embed(_padded(features, lengths), lengths)
 
@@ -98,9 +104,9 @@ class InceptionSpeech(SpeechTower):
             return self.project(self.dropout(feature_map.mean((2, 3))))
         # As many columns as the clip has on its own; the last ones also read some padding.
         columns = cells(lengths.clamp_min(LEAST_SIDE)).clamp_max(feature_map.shape[3])
-        inside = (torch.arange(feature_map.shape[3], device=feature_map.device)[None] < columns[:, None]).to(feature_map.dtype)
-        pooled = (feature_map.mean(2) * inside[:, None]).sum(2) / columns[:, None]
-        return self.project(self.dropout(pooled))
+        columns_of_map = feature_map.mean(2)
+        own = inside(columns_of_map, columns).to(feature_map.dtype)
+        return self.project(self.dropout((columns_of_map * own[:, None]).sum(2) / columns[:, None]))
 
 
 class ConvolutionalSpeech(SpeechTower):
@@ -134,7 +140,7 @@ class ConvolutionalSpeech(SpeechTower):
             lengths = (lengths - 1) // 2 + 1
             # Padding is zeroed after every layer, so that an embedding does not depend on the batch's longest clip.
             hidden = _padded(self.dropout(F.relu(hidden)), lengths)
-        speech = _inside(hidden, lengths)
+        speech = inside(hidden, lengths)
         weights = self.attention(hidden.transpose(1, 2)).squeeze(2).masked_fill(~speech, float("-inf")).softmax(1)
         attended = torch.einsum("bct,bt->bc", hidden, weights.to(hidden.dtype))
         peaks = hidden.masked_fill(~speech[:, None], float("-inf")).amax(2)
@@ -148,13 +154,14 @@ def set_momentum(network: nn.Module, momentum: float) -> None:
             module.momentum = momentum
 
 
-def _inside(features: Tensor, lengths: Tensor) -> Tensor:
+def inside(features: Tensor, lengths: Tensor) -> Tensor:
+    """Return which columns of B × rows × columns are a clip's own, B × columns."""
     return torch.arange(features.shape[2], device=features.device)[None] < lengths[:, None]
 
 
 def _padded(features: Tensor, lengths: Tensor) -> Tensor:
     # Filled, not multiplied: values after a clip's end may be NaN.
-    return features.masked_fill(~_inside(features, lengths)[:, None], 0.0)
+    return features.masked_fill(~inside(features, lengths)[:, None], 0.0)
 
 
 MIDDLE = 127.5

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,15 @@ from torch import Tensor
 
 from components.core.errors import HearsightError
 from components.models.dual_encoder_files import LoadedDualEncoder, load_dual_encoder
-from components.retrieval.items import Coefficients, Crop, PairItems
+from components.retrieval.inputs import open_input
+from components.retrieval.items import Crop, PairItems
 from components.retrieval.pairs import Pairs
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
 from components.training.settings import PLAIN_INFERENCE
 from components.vision.image_encoders import trainable_encoder
 
 if TYPE_CHECKING:
+    from components.core.result_cache import ResultCache
     from components.core.stage_output import StageOutput
     from components.models.dual_encoder import DualEncoder, DualEncoderConfig
     from components.models.encoders import ImageEncoder
@@ -55,6 +58,13 @@ def model_folder(trained: StageOutput, key: str) -> Path:
     if len(folders) != 1:
         raise HearsightError(f"the files of model {key} are in different folders", where=trained.path, hint="run its stage again")
     return folders.pop()
+
+
+def speech_towers(models: StageOutput, keys: Iterable[str]) -> dict[str, str]:
+    """Return model → the name of its speech tower, for these models of an output."""
+    folders = {key: model_folder(models, key) for key in keys}
+    configs = {key: json.loads((folder / "config.json").read_text(encoding="utf-8")) for key, folder in folders.items()}
+    return {key: config["network"]["speech"] for key, config in configs.items()}
 
 
 def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
@@ -110,22 +120,32 @@ def _embed(
 
 
 def embed_pairs(
-    network: DualEncoder, pairs: Pairs, *, frames: int, crops: Sequence[Crop], hardware: Inference, where: str
+    network: DualEncoder,
+    pairs: Pairs,
+    *,
+    annotations: ResultCache,
+    frames: int,
+    crops: Sequence[Crop],
+    hardware: Inference,
+    where: str,
+    texts: Sequence[str] | None = None,
 ) -> tuple[NDArray[np.float32], dict[Crop, NDArray[np.float32]]]:
     """Return the embeddings of a split in the order of ``pairs``: of its utterances (n × D), and by crop of its images (m × D).
 
     Args:
+        annotations: the cache of states.
         frames: clip length of the model's training.
         crops: of the images: the centre, as in training, or the whole.
         hardware: the network is moved to its device.
         where: location named in errors.
+        texts: what a text tower reads, by default the captions.
 
     Raises:
         HearsightError: memory is insufficient, or there is no GPU.
     """
     items = PairItems(
         pairs,
-        Coefficients(pairs, 0),
+        open_input(network.speech, pairs, 0, annotations, texts),
         np.arange(len(pairs)),
         seed=0,
         frames=frames,

@@ -18,7 +18,8 @@ from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.dual_encoder_files import save_dual_encoder, warm_start
 from components.retrieval.embedding import empty_image_encoder, open_dual_encoder
-from components.retrieval.items import Coefficients, PairItems
+from components.retrieval.inputs import open_input, vocabulary_of
+from components.retrieval.items import PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.recipe import DualEncoderTraining
 from components.training.checkpoints import checkpoint_folder
@@ -57,6 +58,8 @@ def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
     return {name: output.digest for name, output in inputs.items() if name != START}
 
 
+TRAINED_ON = ("train", "validation")
+"""The splits that a training reads."""
 WHOLE = 100
 """Percent for all training pairs."""
 
@@ -90,34 +93,35 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
     run_name = f"{spec['row']}-{seed} of {task.dataset}"
     sets = sets_of(task.inputs)
     by, voices = chosen["matching"], spec.get("voices", ())
-    training, validation = (read_pairs(sets, split, by, voices) for split in ("train", "validation"))
+    splits = {split: read_pairs(sets, split, by, voices) for split in TRAINED_ON}
+    training, validation = splits.values()
     rows = subset(training, spec["percent"], seed)
     if len(rows) < 2:
         what = f"needs at least 2 training pairs and has {len(rows)}"
         raise HearsightError(what, where=run_name, hint="raise the row's percent, or bring more data")
     reseed(seed, "dual_encoder", "weights")
     network, started = build(spec, task, training)
-    coefficients = Coefficients(training, clips["held"])
+    inputs = {split: open_input(network.speech, of_split, clips["held"], task.annotations) for split, of_split in splits.items()}
     common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": network.config.image_side}
     common["fixed"] = hardware.compile or network.speech.padding_counts
-    items = PairItems(training, coefficients, rows, training=True, **common)
-    validation_items = PairItems(
-        validation, Coefficients(validation, clips["held"]), np.arange(len(validation)), training=False, **common
-    )
+    items = PairItems(training, inputs["train"], rows, training=True, **common)
+    validation_items = PairItems(validation, inputs["validation"], np.arange(len(validation)), training=False, **common)
     if "speech" not in started:
-        mean, deviation = coefficients.statistics(rows, seed)
+        mean, deviation = inputs["train"].statistics(rows, seed)
         network.speech.mean.copy_(mean)
         network.speech.deviation.copy_(deviation)
     scratch = checkpoint_folder(task.work, digest_value([spec, task.code, hardware.plain()])[:32])
     # Fewer pairs get more epochs, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
+    margins = {name: value for name, value in chosen.items() if name not in ("matching", "words")}
     recipe = DualEncoderTraining(
         network,
         optimisation | {"epochs": epochs},
         seed,
-        loss=LossSettings(loss=spec["loss"], **{name: value for name, value in chosen.items() if name != "matching"}),
-        masks=(clips["mask_coefficients"], clips["mask_frames"]),
+        loss=LossSettings(loss=spec["loss"], **margins),
+        masks=inputs["train"].masks(clips["mask_coefficients"], clips["mask_frames"]),
+        supervision=chosen["words"],
         training=items,
         validation=validation_items,
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
@@ -183,8 +187,9 @@ def build(spec: dict[str, Any], task: Task, training: Pairs) -> tuple[DualEncode
 
 
 def _config(towers: dict[str, Any], training: Pairs) -> DualEncoderConfig:
-    names = ("speech", "image", "side", "embedding", "scale", "pool_padding", "norm_momentum", "dropout", "layers", "channels")
-    chosen = {name: towers[name] for name in names}
+    chosen = {name: value for name, value in towers.items() if not name.startswith("weights")}
+    if towers["speech"] == "text":
+        chosen["vocabulary"] = vocabulary_of(training.utterances["caption"].to_pylist())
     frozen = not training.encoder["trained"]
     if frozen != (towers["image"] == "features"):
         what = f"the image tower '{towers['image']}' reads {'images' if frozen else 'features'}, but the other are stored"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
@@ -20,6 +20,12 @@ STARTS: dict[str, frozenset[str]] = {
 """Warm start as named in rows of table 2 → the towers copied from the pretrained model."""
 
 
+Tower = Literal["convolutions", "inception_resnet_v2", "whisper", "text"]
+"""The speech towers that a row may name before its loss or its start."""
+TRANSCRIPT = "transcript"
+"""What the row of a ``text`` tower is called where it reads recognised words."""
+
+
 class Voices(Settings):
     """Settings of the stages that read speech."""
 
@@ -34,8 +40,9 @@ class Voices(Settings):
 class Towers(Settings):
     """The two networks; CSC: two unshared Inception-ResNet-v2 to 1536 dimensions, compared by their raw dot product."""
 
-    speech: Literal["convolutions", "inception_resnet_v2"] = "inception_resnet_v2"
-    """The speech tower: light, or that of CSC §4.1 over MFCCs stacked three times. CSC §4.1: inception_resnet_v2."""
+    speech: Literal["convolutions", "inception_resnet_v2", "whisper"] = "inception_resnet_v2"
+    """The speech tower of rows that name none: light, that of CSC §4.1 over MFCCs stacked three times, or over the states of
+    Whisper's frozen encoder. CSC §4.1: inception_resnet_v2."""
     image: Literal["features", "convolutions", "efficientnet_lite0", "inception_resnet_v2"] = "inception_resnet_v2"
     """The image tower: over a frozen encoder's vector, a small one over pixels, or a large one over pixels (the paper's). CSC
     §4.1: inception_resnet_v2."""
@@ -55,10 +62,20 @@ class Towers(Settings):
     """A paper's tower: share of each batch in batch norms' running figures; open in the paper. Ours."""
     dropout: float = 0.0
     """Share of activations dropped while training; the paper names none. CSC names none."""
+    dropouts: dict[Tower, float] = {"whisper": 0.5, "text": 0.5}
+    """Speech tower → ``dropout`` of both towers in its rows, where it is another. Ours."""
     layers: int = 3
     """Convolutions of a light speech tower. Ours."""
     channels: int = 192
     """Channels of a light tower's convolutions. Ours."""
+    width: int = 768
+    """Hidden layer of whisper and text. Ours."""
+
+    def of_row(self, tower: str) -> dict[str, Any]:
+        """Return the plain settings of the rows that name this speech tower; empty for those that name none."""
+        plain = self.plain()
+        dropouts, speech = plain.pop("dropouts"), tower or self.speech
+        return plain | {"speech": speech, "dropout": dropouts.get(speech, self.dropout)}
 
 
 class Clips(Settings):
@@ -91,6 +108,9 @@ class Loss(Settings):
     matching: list[Matching] = ["image"]
     """What makes x_i match y_j (equation 2): the same image, the same caption, a near-duplicate image; any of these, and
     whatever follows from them, for matching is transitive. CSC §3, eq. 2: the same image."""
+    words: float = 0.0
+    """Textual supervision: weight of the binary cross-entropy of the caption's words, predicted from the speech embedding; 0 does
+    without. After Higy et al. 2020. Ours."""
 
 
 class DualEncoderSettings(Settings):
@@ -112,7 +132,7 @@ class DualEncoderSettings(Settings):
                 {"epochs": 1, "batch": 2, "learning_rate": 0, "weight_decay": 0, "clip_gradient": 0, "warm_up_steps": 0},
             ),
             ("clips", {"frames": 1, "mask_coefficients": 0, "mask_frames": 0, "held": 0}),
-            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0}),
+            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0, "words": 0}),
         ):
             held = {"optimisation": optimisation, "clips": clips, "loss": loss}[block]
             for name, low in least.items():
@@ -146,15 +166,30 @@ class FineTuningSettings(DualEncoderSettings):
     """What a clip goes through."""
 
 
-def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_000_000) -> tuple[str, int]:
-    """Return kind and number of a row name ``<kind>-<number>``; the number is 1 to ``most``, no leading zeros.
+def read_row(row: str, kinds: list[str], unit: str, where: str, most: int = 1_000_000) -> tuple[str, str, int]:
+    """Return tower, kind and number of a row name ``<kind>-<number>`` or ``<tower>-<kind>-<number>``.
+
+    The tower is empty if the row names none; the number is 1 to ``most``, without leading zeros.
 
     Raises:
         HearsightError: it is no such row.
     """
-    kind, _, number = row.rpartition("-")
-    known = kind in kinds and number.isascii() and number.isdecimal() and not number.startswith("0")
+    tower, kind, number = split_row(row)
+    known = kind in kinds and tower in ("", *get_args(Tower))
+    known = known and number.isascii() and number.isdecimal() and not number.startswith("0")
     if not known or int(number) > most:
-        what = f"'{row}' is no row: it needs one of {', '.join(kinds)}, a hyphen and {unit}"
+        what = f"'{row}' is no row: it needs one of {', '.join(kinds)}, a hyphen and {unit}; before them a speech tower may stand"
         raise HearsightError(what, where=where, hint=f"write for example {kinds[-1]}-{48 if unit.startswith('a batch') else 100}")
-    return kind, int(number)
+    return tower, kind, int(number)
+
+
+def split_row(row: str) -> tuple[str, str, str]:
+    """Return a row's tower, empty if it names none, its kind and its number."""
+    name, _, number = row.rpartition("-")
+    tower, _, kind = name.rpartition("-")
+    return tower, kind, number
+
+
+def hears(row: str) -> bool:
+    """Return whether the models of a row, or a model by its key, hear speech; those of ``text`` read true words."""
+    return not row.startswith("text-")

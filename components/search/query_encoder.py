@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.models.mfcc import mfcc
 from components.retrieval.embedding import FRAMES_A_SECOND, open_folder
+from components.retrieval.inputs import INPUTS
 from components.search.queries import Query
 from components.vision.crops import evaluation_view
 from components.vision.image_encoders import EncodedImage, ViewSpec
@@ -52,11 +52,13 @@ class QueryEncoder:
         return vector
 
     def _speech(self, samples: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the clip's first frames, padded if padding counts: 1 × coefficients × frames, and its frames."""
-        clip = mfcc(torch.from_numpy(samples))[:, : self.config["frames"]]
+        """Return the speech tower's input of the clip's beginning, padded if padding counts, as a batch of one; its length."""
+        tower = self.network.speech
+        columns = INPUTS[tower.reads].columns(self.config["frames"])
+        clip = INPUTS[tower.reads].of_sound(samples)[:, :columns]
         length = clip.shape[1]
-        if self.network.speech.padding_counts:
-            clip = torch.nn.functional.pad(clip, (0, self.config["frames"] - length))
+        if tower.padding_counts:
+            clip = torch.nn.functional.pad(clip, (0, columns - length))
         return clip[None], torch.tensor([length])
 
     def _image(self, data: bytes) -> torch.Tensor:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from components.core.records import MODEL
 from components.core.shards import read_table
 from components.core.stored_files import provide_all
+from components.retrieval.settings import hears
 from components.tracking.best_alias import NOTE, Score, move, offer
 from components.tracking.model_runs import complete, validated_on
 from components.tracking.record import TAG, Record
@@ -65,7 +66,8 @@ def log_models(client: MlflowClient, root: Path, stage_run: str, out: Path, reco
         versions[row["key"]] = version_of(client, run_id, record.dataset, row["kind"], tags, log)
         client.set_terminated(run_id, "FINISHED", int(record.ended * 1000))
     for kind in sorted({row["kind"] for row in rows}):
-        best = max((row for row in rows if row["kind"] == kind), key=lambda row: (row["validation"], -row["seed"]))
+        of_kind = [row for row in rows if row["kind"] == kind]
+        best = max(of_kind, key=lambda row: (hears(row["key"]), row["validation"], -row["seed"]))
         note = offer(client, registered_name(record.dataset, kind), versions[best["key"]], scores[best["key"]])
         if note:
             client.set_tag(stage_run, NOTE, note)

@@ -1,7 +1,7 @@
 """Loader of Hearsight models for ``mlflow.pyfunc.load_model``, from weights and configuration.
 
 Captioners and search indexes (:mod:`components.search.served`) take files; captioners also take frozen image features,
-and dual encoders only features and MFCCs.
+and dual encoders only features of images and of speech.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class ServedDualEncoder:
         """Return embeddings under the names of the inputs.
 
         Args:
-            inputs: ``images``: images × features; ``speech``: clips × coefficients × frames; ``lengths``: frames of each clip.
+            inputs: ``images``: images × features; ``speech``: clips × rows × columns, what the speech tower reads;
+                ``lengths``: columns of each clip.
         """
         import torch  # here: as above
 

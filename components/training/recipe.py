@@ -126,7 +126,7 @@ class TrainingModule(pl.LightningModule):
         """Return Adam with L2 decay (CSC §4.1) or Adagrad (CC §5.2), with an exponentially decaying learning rate."""
         settings = self.settings
         kind = OPTIMISERS[settings["optimiser"]]
-        optimiser = kind(self.network.parameters(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"])
+        optimiser = kind(self.parameters(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"])
         decay, warm = settings["decay_per_1000"], settings["warm_up_steps"]
 
         def factor(step: int) -> float:

@@ -101,7 +101,7 @@ def test_efficientnet_lite0_needs_an_encoder_of_its_name_and_side() -> None:
 def test_unsuitable_tower_inputs_are_refused_with_one_line() -> None:
     model, seen = tiny(), tiny(image="convolutions", side=16)
     for clips, lengths, result in (
-        (torch.zeros(2, 5, 9), torch.ones(2), r"speech of shape \(2, 5, 9\); this tower reads clips × 6 coefficients"),
+        (torch.zeros(2, 5, 9), torch.ones(2), r"speech of shape \(2, 5, 9\); this tower reads clips × 6 coefficients × length"),
         (torch.zeros(2, 6), torch.ones(2), "speech of shape"),
         (torch.zeros(2, 6, 0), torch.ones(2), "speech of shape"),
         (torch.zeros(2, 6, 9), torch.ones(3), "one a clip"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from components.core.result_cache import ResultCache
 from components.metrics.retrieval import best_ranks
 from components.models.dual_encoder import DualEncoder
 from components.retrieval.embedding import embed_images, embed_pairs, embed_speech
-from components.retrieval.items import Coefficients, PairItems
+from components.retrieval.inputs import Coefficients
+from components.retrieval.items import PairItems
 from components.retrieval.pairs import Pairs, read_pairs
 from components.training.inference import TOLERANCE
 from components.training.settings import PLAIN_INFERENCE, Inference
@@ -107,9 +110,9 @@ def test_clips_of_similar_length_share_a_batch(pairs: dict[bool, Pairs], monkeyp
     assert sorted_padding < 0.5 * sum(padded)
 
 
-def test_reading_processes_and_bfloat16_are_used_if_set(pairs: dict[bool, Pairs]) -> None:
+def test_reading_processes_and_bfloat16_are_used_if_set(pairs: dict[bool, Pairs], tmp_path: Path) -> None:
     network = network_of("features")
-    chosen: dict[str, Any] = {"frames": FRAMES, "crops": ["whole"], "where": "a test"}
+    chosen: dict[str, Any] = {"annotations": ResultCache(tmp_path), "frames": FRAMES, "crops": ["whole"], "where": "a test"}
     plain = embed_pairs(network, pairs[True], hardware=PLAIN_INFERENCE, **chosen)
     again = embed_pairs(network, pairs[True], hardware=Inference(workers=2), **chosen)
     assert (plain[0] == again[0]).all() and (plain[1]["whole"] == again[1]["whole"]).all()

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.models.mfcc import excerpt, mfcc
-from components.retrieval.items import Batch, Coefficients, PairItems
+from components.retrieval.inputs import Coefficients
+from components.retrieval.items import Batch, PairItems
 from components.retrieval.pairs import SpokenSet, read_pairs
 from components.speech.audio.files import from_flac
 from components.training.batches import EpochBatches, loader
@@ -60,7 +61,7 @@ def test_evaluation_crops_start_at_frame_zero_without_padding(one: SpokenSet) ->
     items = items_of(one, "validation", frames=500)
     batch = items.__getitems__([(0, 0), (9, 1)])
     for row, (clip, length) in enumerate(zip(batch.speech, batch.lengths, strict=True)):
-        assert torch.equal(clip[:, :length], items.coefficients[row].float()) and not clip[:, length:].any()
+        assert torch.equal(clip[:, :length], items.speech_input[row].float()) and not clip[:, length:].any()
     assert batch.speech.shape[2] == int(batch.lengths.max()) < 500
     cropped = items_of(one, "validation", frames=5, fixed=True).__getitems__([(0, 0), (0, 1)])
     assert cropped.speech.shape[2] == 5 and torch.equal(cropped.speech, batch.speech[:, :, :5])
@@ -69,7 +70,7 @@ def test_evaluation_crops_start_at_frame_zero_without_padding(one: SpokenSet) ->
 
 def test_a_training_crop_is_a_part_of_the_clip_with_varying_offsets(one: SpokenSet) -> None:
     items = items_of(one)
-    whole = items.coefficients[5].float()
+    whole = items.speech_input[5].float()
     starts = set()
     for epoch in range(200):
         clip = items.__getitems__([(epoch, 5)]).speech[0]
@@ -141,11 +142,11 @@ def test_a_part_of_a_clip_equals_that_of_the_whole_clip(one: SpokenSet, training
         chosen: dict[str, Any] = {"seed": 1, "frames": frames, "side": 0, "training": training}
         kept, anew = (PairItems(pairs, Coefficients(pairs, held), np.arange(len(pairs)), **chosen) for held in (100, 0))
         # In full precision, which the cache itself does not keep.
-        kept.coefficients._kept = {item: anew.coefficients[item] for item in range(len(pairs))}
+        kept.speech_input._kept = {item: anew.speech_input[item] for item in range(len(pairs))}
         (whole, lengths), (part, again) = kept.speech(asked), anew.speech(asked)
         torch.testing.assert_close(part, whole, rtol=1e-5, atol=1e-4)
         assert torch.equal(lengths, again)
-        assert len(kept.coefficients._kept) == len(pairs) and not anew.coefficients._kept
+        assert len(kept.speech_input._kept) == len(pairs) and not anew.speech_input._kept
 
 
 @given(st.integers(1, 4000), st.data())

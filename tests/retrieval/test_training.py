@@ -50,6 +50,28 @@ def test_coefficients_beyond_the_cache_train_the_same_network(tmp_path: Path) ->
     assert trained(tmp_path / "world", tmp_path / "kept") == trained(tmp_path / "world", tmp_path / "anew", held=1e-6)
 
 
+def test_textual_supervision_learns_the_captions_words_and_leaves_no_weights(tmp_path: Path) -> None:
+    recipe, items = recipe_on(tmp_path / "world", supervision=3.0)
+    assert recipe.words is not None
+    # Of "caption stamps 4" the first two words are in every caption, and each number is in one.
+    assert recipe.words.predict.out_features == 2 + len(items) and all(len(words) == 3 for words in recipe.words.words)
+    outputs = torch.randn(2, 4)
+    with torch.no_grad():
+        chances = recipe.words.predict(outputs).sigmoid()
+        said = torch.zeros_like(chances)
+        said[0, recipe.words.words[5]] = said[1, recipe.words.words[2]] = 1
+        expected = torch.nn.functional.binary_cross_entropy(chances, said)
+        torch.testing.assert_close(recipe.words(outputs, torch.tensor([5, 2])), expected)
+    before = recipe.words.predict.bias.detach().clone()
+    fit(recipe, items, tmp_path / "supervised")
+    learned = recipe.words.predict.bias.detach() - before
+    assert learned[:2].min() > 0 > learned[2:].max()
+    plain, _ = recipe_on(tmp_path / "plain")
+    fit(plain, plain.training_items, tmp_path / "alone")
+    assert recipe.best["weights"].keys() == plain.best["weights"].keys()
+    assert not torch.equal(recipe.best["weights"]["speech.project.weight"], plain.best["weights"]["speech.project.weight"])
+
+
 def test_the_best_epoch_is_the_first_of_the_highest(tmp_path: Path) -> None:
     recipe, items = recipe_on(tmp_path / "world")
     fit(recipe, items, tmp_path)
@@ -101,7 +123,7 @@ def test_only_training_is_masked_after_normalisation_and_anew_each_epoch(tmp_pat
     steps = len(EpochBatches(len(items), OPTIMISATION["batch"], recipe.seed))
     # Judging, once an epoch, masks nothing.
     assert len(seen) == steps * OPTIMISATION["epochs"] and all(training for _, _, training in seen)
-    known = torch.cat([((items.coefficients[item].float() - 2.0) / 4.0).flatten() for item in range(len(items))])
+    known = torch.cat([((items.speech_input[item].float() - 2.0) / 4.0).flatten() for item in range(len(items))])
     for features, _, _ in seen:
         assert torch.isin(features[features != 0.0], known).all()
     masks = [(features != masked) for features, masked, _ in seen]

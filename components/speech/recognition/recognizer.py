@@ -150,7 +150,7 @@ class Whisper:
 
     def compute(self, payload: Samples) -> str:
         """Return the transcript of one recording; raise HearsightError when the weights cannot be loaded."""
-        model = _loaded(self.recogniser)
+        model = load_model(self.recogniser)
         parts = (_transcribe(model, piece, self.language) for piece in split_recording(payload))
         return " ".join(part for part in parts if part)
 
@@ -193,12 +193,12 @@ def _bytes() -> dict[str, int]:
 
 
 @lru_cache(maxsize=2)
-def _loaded(recogniser: Recogniser) -> Any:
-    """Return the model, loaded from local files."""
-    # Imported here: slow to load.
-    import ctranslate2
-
+def load_model(recogniser: Recogniser) -> Any:
+    """Return the model, loaded from local files; raise HearsightError if it is not installed or damaged."""
     try:
+        # Imported here: slow to load.
+        import ctranslate2
+
         folder = _package(recogniser.config[0]) / recogniser.config[1]
         files = {name: (folder / name).read_bytes() for name in ("config.json", "vocabulary.txt")}
         # Passed as bytes: the packages hold the weights in parts, and no name can be resolved by a hub.
@@ -206,7 +206,7 @@ def _loaded(recogniser: Recogniser) -> Any:
         return ctranslate2.models.Whisper(
             recogniser.name, device="cpu", compute_type="int8", inter_threads=1, intra_threads=1, files=files
         )
-    except (OSError, RuntimeError, ValueError) as error:
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
         line = " ".join(str(error).split())
         raise HearsightError(f"cannot be loaded ({line})", where=recogniser.name, hint=f"run `{INSTALL}` again") from None
 

@@ -16,7 +16,9 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import SEARCH_ITEM
 from components.execution.stage import Job, Stage
 from components.retrieval.embedding import model_folder
+from components.retrieval.hearing import hear_states
 from components.retrieval.pairs import read_pairs, sets_of
+from components.retrieval.settings import hears
 from components.search.index import build_index
 from components.search.items import IMAGE, Items, Split, thumbnail_files
 from components.search.items import SPEECH as SPOKEN
@@ -42,13 +44,14 @@ def build(stage: Stage) -> Built:
     model = choose_model(trained.table().to_pylist(), params.model, stage.place("model"))
     folder = model_folder(trained, model["key"])
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    hear_states(stage, [config["network"]["speech"]], params.splits)
     sets = {name: output.digest for name, output in stage.inputs.items() if name != "input"}
     # config.json is part of the key, since it holds the length of the audio crop.
     files = {"weights_sha256": model["weights_sha256"], "config_sha256": sha256_file(folder / "config.json")}
     spec = {"model": model["key"], **files, "crop": params.crop, "sets": sets}
     jobs = [Job(split, spec | {"split": split}, content_addressed=True) for split in params.splits]
     resources = params.hardware.resources(stage.engine)
-    embedded = stage.jobs(embed_job, jobs, step="embed", params=params.hardware, version=2, resources=resources)
+    embedded = stage.jobs(embed_job, jobs, step="embed", params=params.hardware, version=3, resources=resources)
     splits = [
         Split(
             split,
@@ -80,12 +83,12 @@ def build(stage: Stage) -> Built:
 
 
 def choose_model(models: list[dict[str, Any]], key: str, where: str) -> dict[str, Any]:
-    """Return the model with a key, or the one with the best validation score; ties go to the lower seed, then key.
+    """Return the model with a key, or the one that hears with the best validation score; ties go to the lower seed, then key.
 
     Raises:
         HearsightError: there is no such dual encoder.
     """
-    by_key = {model["key"]: model for model in models if model["kind"] == "dual_encoder"}
+    by_key = {model["key"]: model for model in models if model["kind"] == "dual_encoder" and hears(model["key"])}
     if key == BEST and by_key:
         return min(by_key.values(), key=lambda model: (-model["validation"], model["seed"], model["key"]))
     if key not in by_key:

@@ -32,6 +32,7 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
         speech, by_crop = embed_pairs(
             network,
             pairs,
+            annotations=task.annotations,
             frames=config["frames"],
             crops=[spec["crop"]],
             hardware=task.params,

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from components.reporting.verdicts import Claim
+from components.retrieval.settings import TRANSCRIPT, split_row
 from components.stages.evaluate_retrieval.columns import Term
 from components.stages.evaluate_retrieval.scoring import TO_IMAGE, TO_SPEECH
 
@@ -77,14 +78,40 @@ class RecallClaim(Claim):
 def applicable_claims(rows: Collection[str], crops: Collection[str], main: str) -> list[RecallClaim]:
     """Return the claims about the kinds of rows measured, with or without all rows they need.
 
+    The claims of rows that name a tower are about these alone, so that no claim compares rows of two tracks. Rows that read words
+    have none.
+
     Args:
-        rows: the rows measured; ``<loss>-<batch>`` or ``<start>-<percent>``.
+        rows: the rows measured; ``<loss>-<batch>`` or ``<start>-<percent>``, perhaps after a tower and a hyphen.
         main: the crop shown in the tables.
     """
-    kinds = {row.rpartition("-")[0] for row in rows}
-    claims = _table_1(rows, main) if kinds & {"mms", "triplet"} else _table_2(rows, main)
-    claims.append(_cropping(rows, crops))
+    claims: list[RecallClaim] = []
+    by_tower: dict[str, list[str]] = {}
+    for row in rows:
+        tower, kind, number = split_row(row)
+        by_tower.setdefault(tower, []).append(f"{kind}-{number}")
+    for tower, experiments in by_tower.items():
+        if tower not in ("text", TRANSCRIPT):
+            losses = any(experiment.startswith(("mms-", "triplet-")) for experiment in experiments)
+            of_tower = _table_1(experiments, main) if losses else _table_2(experiments, main)
+            claims += [_of_tower(claim, tower) for claim in (*of_tower, _cropping(experiments, crops))]
     return claims
+
+
+def _of_tower(claim: RecallClaim, tower: str) -> RecallClaim:
+    """Return a claim about the rows of the same experiments that name this tower."""
+    if not tower:
+        return claim
+    sums = tuple(
+        replace(
+            weighted,
+            title=f"{tower}: {weighted.title}",
+            terms=tuple(term._replace(row=f"{tower}-{term.row}") for term in weighted.terms),
+        )
+        for weighted in claim.sums
+    )
+    needs = tuple(need if need.startswith("crop ") else f"{tower}-{need}" for need in claim.needs)
+    return replace(claim, says=f"{tower}: {claim.says}", sums=sums, needs=needs)
 
 
 def _table_1(rows: Collection[str], crop: str) -> list[RecallClaim]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from components.reporting.values import Contrast, Value, best_of, shifted
 from components.reporting.verdicts import Finding
-from components.stages.evaluate_retrieval.claims import RecallClaim, applicable_claims
+from components.retrieval.settings import TRANSCRIPT, split_row
+from components.stages.evaluate_retrieval.claims import RecallClaim, applicable_claims, reported
 from components.stages.evaluate_retrieval.columns import Cell, Columns, Term, measure
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from components.stages.evaluate_retrieval import Params
 
 KINDS = ("triplet", "mms", "none", "audio", "image", "both")
-"""Prefixes of row names, in the order of the paper's tables."""
+"""Losses and starts of rows, in the order of the paper's tables."""
+NOTHING, OUTSIDE, TRUE_WORDS = "from nothing", "with outside pretraining", "the true words"
+TRACKS = {"convolutions": NOTHING, "inception_resnet_v2": NOTHING, "whisper": OUTSIDE, TRANSCRIPT: OUTSIDE, "text": TRUE_WORDS}
+"""What hears the speech → its track, in the order of the table. Rows of different tracks are never compared as the paper's."""
 STARTS = {"none": "from scratch", "audio": "speech tower warm", "image": "image tower warm", "both": "both towers warm"}
 """Warm start → its description; on the page also the CSS class of its series in figure 3."""
 
@@ -28,6 +32,8 @@ class Row:
     """A row of the table: all seeds of one training."""
 
     name: str
+    tower: str
+    """The tower in its name; empty if it names none."""
     kind: str
     """The loss, or which towers were warm-started."""
     number: int
@@ -40,6 +46,25 @@ class Row:
     def pairs(self) -> int:
         """The number of training pairs of its first model."""
         return int(next(iter(self.models.values()))["training_pairs"])
+
+    @property
+    def speech(self) -> str:
+        """Its speech tower, or ``transcript``: one of :data:`TRACKS`."""
+        return str(next(iter(self.models.values()))["speech"])
+
+    @property
+    def track(self) -> str:
+        """Whether speech outside the training set taught it to hear."""
+        return TRACKS[self.speech]
+
+    def paper(self, direction: str, depth: int) -> float | None:
+        """Return the paper's R@``depth`` of such a row of its track, or None."""
+        return reported(self.experiment, direction, depth) if self.track == NOTHING else None
+
+    @property
+    def experiment(self) -> str:
+        """Its name without the tower, as in the paper's tables."""
+        return f"{self.kind}-{self.number}"
 
     @property
     def words(self) -> str:
@@ -66,17 +91,20 @@ class RetrievalResults:
     chance: dict[Cell, float]
     findings: tuple[Finding[RecallClaim], ...]
     """Each with a contrast per direction and weighted sum."""
+    costs: tuple[Contrast, ...]
+    """What hearing costs: recall with the true words less that of each row trained alike, in each direction."""
 
     @property
     def main(self) -> Row:
-        """The last row of the table, which is the paper's best."""
-        return self.rows[-1]
+        """The last row of the table that hears, which is the paper's best."""
+        return next((row for row in reversed(self.rows) if row.speech not in (TRANSCRIPT, "text")), self.rows[-1])
 
     @property
     def best(self) -> set[tuple[str, Cell]]:
-        """Row and cell of each column's best values."""
-        columns = {cell: {row.name: row.values[cell] for row in self.rows} for cell in self.main.values}
-        return {(row, cell) for cell, column in columns.items() for row in best_of(column)}
+        """Row and cell of the best values of each column, in each track."""
+        tracks = [[row for row in self.rows if row.track == track] for track in dict.fromkeys(TRACKS.values())]
+        columns = [(cell, {row.name: row.values[cell] for row in rows}) for rows in tracks if rows for cell in self.main.values]
+        return {(row, cell) for cell, column in columns for row in best_of(column)}
 
     @property
     def crop(self) -> str:
@@ -94,18 +122,14 @@ def gather(
     rows = []
     for name, names in models.items():
         values = dict(zip(cells, columns.values([[Term(name, cell.crop, 1.0)] for cell in cells], cells), strict=True))
-        rows.append(Row(name, *split_row_name(name), {model: model_info[model] for model in names}, values))
+        tower, kind, number = split_row(name)
+        rows.append(Row(name, tower, kind, int(number), {model: model_info[model] for model in names}, values))
     queries = {direction: len(names) for direction, names in measured.queries.items()}
     counts = {name: next(iter(model_info.values()))[name] for name in ("images", "utterances", "records", "rounds")}
     claims = applicable_claims(list(models), params.crops, params.crops[0])
     findings = tuple(_judge(claim, columns, measured.chance, params) for claim in claims)
-    return RetrievalResults(dataset, params, tuple(rows), queries, measured.items, counts, measured.chance, findings)
-
-
-def split_row_name(row: str) -> tuple[str, int]:
-    """Split a row's name into its kind and number."""
-    kind, _, number = row.rpartition("-")
-    return kind, int(number)
+    costs = tuple(_costs(rows, columns, params.crops[0], 10 if 10 in params.depths else params.depths[0]))
+    return RetrievalResults(dataset, params, tuple(rows), queries, measured.items, counts, measured.chance, findings, costs)
 
 
 def models_by_row(model_info: Mapping[str, dict[str, Any]]) -> dict[str, list[str]]:
@@ -114,9 +138,10 @@ def models_by_row(model_info: Mapping[str, dict[str, Any]]) -> dict[str, list[st
     for model in sorted(model_info, key=lambda model: model_info[model]["seed"]):
         rows.setdefault(model_info[model]["row"], []).append(model)
 
-    def order(row: str) -> tuple[int, str, int]:
-        kind, number = split_row_name(row)
-        return (KINDS.index(kind) if kind in KINDS else len(KINDS), kind, number)
+    def order(row: str) -> tuple[int, int, str, int]:
+        _, kind, number = split_row(row)
+        speech = list(TRACKS).index(model_info[rows[row][0]]["speech"])
+        return (speech, KINDS.index(kind) if kind in KINDS else len(KINDS), kind, int(number))
 
     return {row: rows[row] for row in sorted(rows, key=order)}
 
@@ -134,3 +159,13 @@ def _judge(claim: RecallClaim, columns: Columns, chance: Mapping[Cell, float], p
                 value = shifted(value, -chance[cell] * sum(term.weight for term in weighted.terms))
             judged.append(Contrast(weighted.title, cell.direction, value))
     return Finding(claim, tuple(judged))
+
+
+def _costs(rows: Sequence[Row], columns: Columns, crop: str, depth: int) -> Iterator[Contrast]:
+    """Yield for each row with a counterpart that reads the true words how much lower its recall is, in each direction."""
+    true = {row.experiment: row.name for row in rows if row.speech == "text"}
+    cells = [Cell("", direction, depth) for direction in DIRECTIONS]
+    for row in (row for row in rows if row.speech != "text" and row.experiment in true):
+        terms = [Term(true[row.experiment], crop, 1.0), Term(row.name, crop, -1.0)]
+        for cell, value in zip(cells, columns.values([terms] * len(cells), cells), strict=True):
+            yield Contrast(f"{terms[0].row} less {row.name}, R@{depth}", cell.direction, value)

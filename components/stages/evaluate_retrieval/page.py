@@ -14,7 +14,7 @@ from components.reporting import svg
 from components.reporting.pages import render
 from components.reporting.values import beside_chance
 from components.reporting.verdicts import MARKS, verdict
-from components.stages.evaluate_retrieval.claims import DEPTHS, TABLES, TITLES, reported, table_of
+from components.stages.evaluate_retrieval.claims import DEPTHS, TABLES, TITLES, table_of
 from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import STARTS, RetrievalResults, Row
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
@@ -36,8 +36,10 @@ def main_depth(results: RetrievalResults) -> int:
 
 
 def curve_plots(results: RetrievalResults) -> list[Plot]:
-    """Return figure 3, a plot per direction of recall by share of the training pairs; none unless some start has two shares."""
-    series = {kind: sorted((row for row in results.rows if row.kind == kind), key=lambda row: row.number) for kind in STARTS}
+    """Return figure 3 of the main row's tower, a plot per direction of recall by share of the training pairs; none unless some
+    start has two shares."""
+    own = sorted((row for row in results.rows if row.tower == results.main.tower), key=lambda row: row.number)
+    series = {kind: [row for row in own if row.kind == kind] for kind in STARTS}
     if not any(len(rows) > 1 for rows in series.values()):
         return []
     return [
@@ -99,7 +101,7 @@ CROPS = {"centre": "the centre of each image", "whole": "whole images"}
 
 def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
     """Return the page."""
-    paper_tables = dict.fromkeys(table for row in results.rows if (table := table_of(row.name)))
+    paper_tables = dict.fromkeys(table for row in results.rows if (table := table_of(row.experiment)))
     return render(
         Path(__file__).parent / "data",
         "retrieval.html",
@@ -112,7 +114,6 @@ def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
         best=results.best,
         paper_tables={table: (TITLES[table], TABLES[table]) for table in paper_tables},
         paper_depths=DEPTHS,
-        reported=reported,
         curves=curve_plots(results),
         starts=STARTS,
         depth=main_depth(results),

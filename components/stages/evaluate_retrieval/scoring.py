@@ -23,8 +23,10 @@ from components.core.errors import HearsightError
 from components.core.records import RETRIEVAL_RANK, RETRIEVED
 from components.execution.stage import Job, Stage, Task
 from components.metrics.retrieval import RelevantRanks, relevant_ranks
-from components.retrieval.embedding import embed_pairs, open_dual_encoder
+from components.retrieval.embedding import embed_pairs, open_dual_encoder, speech_towers
+from components.retrieval.hearing import hear_states, hear_words, transcripts
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
+from components.retrieval.settings import TRANSCRIPT
 from components.search.nearest import nearest
 
 if TYPE_CHECKING:
@@ -42,28 +44,36 @@ FILES = ("config.json", "weights.safetensors")
 
 
 def score_all(stage: Stage) -> dict[str, Path]:
-    """Score each model in a job keyed by its files and the sets' digests, so other models stay cached; return key → folder."""
+    """Score each model in a job keyed by its files and the sets' digests, so other models stay cached; return key → folder.
+
+    A model that reads words is scored on the true ones and, as another row, on those that a recogniser hears.
+    """
     models, params = stage.inputs["input"], stage.params
     digests = {entry.path: entry.sha256 for entry in models.manifest.files}
     common = {
         "split": params.split, "crops": params.crops, "deepest": max(params.depths), "matching": params.matching,
         "top": params.top, "sets": {name: stage.inputs[name].digest for name in ("speech", "images")},
     } | params.job_spec()  # fmt: skip
+    trained = sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"])
+    towers = speech_towers(models, [model["key"] for model in trained])
+    hear_states(stage, towers.values(), [params.split], params.voices)
+    read = "text" in towers.values() and hear_words(stage, params.split, params.voices)
     jobs = []
-    for model in sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"]):
-        files = {name: digests[f"models/{model['key']}/{name}"] for name in FILES}
-        jobs.append(Job(model["key"], common | model | {"files": files}, content_addressed=True))
+    for model in trained:
+        key, files = model["key"], {name: digests[f"models/{model['key']}/{name}"] for name in FILES}
+        names = [key, key.replace("text", TRANSCRIPT, 1)] if read and towers[key] == "text" else [key]
+        jobs += [Job(name, common | model | {"files": files, "name": name}, content_addressed=True) for name in names]
     if not jobs:
         raise HearsightError("holds no model", where=models.name, hint="add a row and a seed to the training's settings")
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(score_model, jobs, step="models", params=params.hardware, version=2, resources=resources)
+    folders = stage.jobs(score_model, jobs, step="models", params=params.hardware, version=3, resources=resources)
     return dict(zip((job.name for job in jobs), folders, strict=True))
 
 
 def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``scored.parquet`` (RETRIEVAL_RANK records), ``top.parquet`` (RETRIEVED rows) and ``about.json`` (model, counts)."""
     torch.set_num_threads(1)
-    models, key = task.inputs["input"], spec["key"]
+    models, key, name = task.inputs["input"], spec["key"], spec["name"]
     loaded = open_dual_encoder(models, key)
     sets = sets_of({name: task.inputs[name] for name in spec["sets"]})
     pairs = read_pairs(sets, spec["split"], spec["matching"], spec.get("voices", ()))
@@ -76,13 +86,15 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     speech_embeddings, images = embed_pairs(
         loaded.model,
         pairs,
+        annotations=task.annotations,
+        texts=transcripts(task.annotations, pairs) if name != key else None,
         frames=loaded.config["frames"],
         crops=spec["crops"],
         hardware=task.params,
         where=f"evaluate_retrieval, {models.name}: {key}",
     )
     rounds = rounds_of(pairs)
-    base = {"model": key, "kind": loaded.config["kind"], "row": key.rpartition("-")[0], "seed": spec["seed"]}
+    base = {"model": name, "kind": loaded.config["kind"], "row": name.rpartition("-")[0], "seed": spec["seed"]}
     parts, best = [], []
     for crop, image_embeddings in images.items():
         fields = base | {"crop": crop}
@@ -99,6 +111,7 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
     pq.write_table(pa.concat_tables(parts).cast(RETRIEVAL_RANK), folder / SCORES)
     pq.write_table(pa.concat_tables(best), folder / RETRIEVED_FILE)
     model_info = {name: loaded.config[name] for name in ("loss", "percent", "training_pairs", "start", "parameters", "steps")}
+    model_info |= {"speech": TRANSCRIPT if name != key else loaded.model.config.speech}
     model_info |= {"batch": loaded.config["settings"]["optimisation"]["batch"], "validation": loaded.config["validation"]}
     counts = {"images": len(pairs.sha256), "utterances": len(pairs), "records": len(rounds[0]), "rounds": len(rounds)}
     (folder / ABOUT).write_text(json.dumps(base | model_info | counts, sort_keys=True), encoding="utf-8")

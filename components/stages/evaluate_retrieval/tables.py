@@ -9,7 +9,6 @@ from typing import Any
 from components.core.text_encoding import csv_text
 from components.reporting.values import beside_chance, decimal, interval, rounded, six_digits
 from components.reporting.verdicts import verdict
-from components.stages.evaluate_retrieval.claims import reported
 from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
@@ -26,11 +25,16 @@ def main_depth(results: RetrievalResults) -> int:
 
 
 def scores_json(results: RetrievalResults) -> str:
-    """Return all results as JSON with six digits: ``rows`` by crop, direction and recall, ``models``, and ``chance``."""
+    """Return all results as JSON with six digits: ``rows`` by crop, direction and recall, ``models``,
+    ``tracks`` of rows, what hearing ``costs``, and ``chance``."""
     content: dict[str, Any] = {
         "split": results.params.split, "crop": results.crop, "main": results.main.name, "queries": results.queries,
         "items": results.items, "rounds": results.counts["rounds"],
         "chance": {direction: {} for direction in DIRECTIONS}, "rows": {}, "models": {},
+        "tracks": {row.name: row.track for row in results.rows},
+        "costs": [
+            {"contrast": cost.title, "direction": cost.on} | cost.difference.plain("value") for cost in results.costs
+        ],
     }  # fmt: skip
     for cell, value in results.chance.items():
         content["chance"][cell.direction][metric_name(cell.depth)] = rounded(value)
@@ -72,15 +76,15 @@ def claims_json(results: RetrievalResults) -> str:
 
 def table_csv(results: RetrievalResults) -> str:
     """Return every recall with chance and the paper's value as CSV."""
-    head = ["row", "seeds", "training_pairs", "crop", "direction", "depth"]
+    head = ["row", "track", "seeds", "training_pairs", "crop", "direction", "depth"]
     head += ["value", "low", "high", "sd", "chance", "paper"]
     lines: list[list[Any]] = []
     for row in results.rows:
         for cell, value in row.values.items():
             chance = results.chance[cell._replace(crop="")]
-            paper = reported(row.name, cell.direction, cell.depth) if cell.crop == results.crop else None
+            paper = row.paper(cell.direction, cell.depth) if cell.crop == results.crop else None
             numbers = [six_digits(number) for number in (value.mean, value.low, value.high, value.deviation, chance, paper)]
-            settings = [row.name, len(row.models), row.pairs, cell.crop, cell.direction, cell.depth]
+            settings = [row.name, row.track, len(row.models), row.pairs, cell.crop, cell.direction, cell.depth]
             lines.append([*settings, *numbers])
     return csv_text(head, lines)
 
@@ -101,6 +105,7 @@ def render_summary(results: RetrievalResults) -> str:
     text = [
         f"any-hit R@{depth} of {results.dataset}, {results.params.split} split, {results.crop} of the images, 95 % over queries"
     ]
+    width = max(12, *(len(row.name) for row in results.rows))
     for row in results.rows:
         recalls = []
         for direction in DIRECTIONS:
@@ -108,9 +113,11 @@ def render_summary(results: RetrievalResults) -> str:
             remarks = (interval(value), beside_chance(value.low, results.chance[Cell("", direction, depth)]))
             recalls.append(f"{DIRECTIONS[direction]} {decimal(value.mean)} ({'; '.join(filter(None, remarks))})")
         seeds = f"{len(row.models)} seed{'' if len(row.models) == 1 else 's'}"
-        text.append(f"  {row.name:<12} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs")
+        text.append(f"  {row.name:<{width}} {', '.join(recalls)}; {seeds}, {row.pairs:,} training pairs; {row.track}")
     chance = [f"{DIRECTIONS[direction]} {results.chance[Cell('', direction, depth)]:.3f}" for direction in DIRECTIONS]
-    text.append(f"  {'chance':<12} {', '.join(chance)}")
+    text.append(f"  {'chance':<{width}} {', '.join(chance)}")
+    for cost in results.costs:
+        text.append(f"  {cost.title}, {DIRECTIONS[cost.on]}: {decimal(cost.difference.mean)} ({interval(cost.difference)})")
     judged = [finding for finding in results.findings if finding.judged]
     text += ["the paper's claims", *(f"  {finding.verdict:<15} {finding.claim.says}" for finding in judged)] if judged else []
     return "\n".join(text) + "\n"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.execution.stage import Job, Stage
-from components.retrieval.jobs import START, input_digests, train_dual_encoder
+from components.retrieval.embedding import speech_towers
+from components.retrieval.hearing import hear_states
+from components.retrieval.jobs import START, TRAINED_ON, input_digests, train_dual_encoder
 from components.retrieval.settings import LOSSES, STARTS
 from components.stages.finetune_retrieval import Params
 from components.training.publishing import publish
@@ -18,9 +20,9 @@ def run(stage: Stage) -> None:
         model["key"]: model["weights_sha256"] for model in stage.inputs[START].table(["key", "weights_sha256"]).to_pylist()
     }
     jobs = []
-    for row, kind, percent in params.split_rows():
+    for row, tower, kind, percent in params.split_rows():
         for seed in params.seeds:
-            model = f"{params.pretrained}-{seed}"
+            model = "-".join(filter(None, (tower, params.pretrained, str(seed))))
             if model not in digests:
                 what = f"there is no pretrained model {model}"
                 raise HearsightError(
@@ -32,6 +34,8 @@ def run(stage: Stage) -> None:
                 "towers": None, "start": start, "sets": input_digests(stage.inputs),
             } | params.job_spec()  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
+    towers = speech_towers(stage.inputs[START], {job.spec["start"]["model"] for job in jobs})
+    hear_states(stage, towers.values(), TRAINED_ON, params.voices)
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=2, resources=resources)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=3, resources=resources)
     publish(stage, jobs, folders)

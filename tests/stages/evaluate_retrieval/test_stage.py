@@ -94,6 +94,25 @@ def test_models_of_both_stages_give_scores_a_page_and_table_rows_equal_on_a_seco
     assert 'id="data"' in page and 'id="crops"' in page and "paper 0.495" in page
 
 
+@pytest.mark.long
+def test_a_pretrained_ear_the_true_words_and_transcripts_are_rows_of_one_table(
+    tmp_path: Path, spoken: dict[str, StageOutput]
+) -> None:
+    models = pretrained(tmp_path, spoken, ["mms-4", "whisper-mms-4", "text-mms-4"], [0])
+    config = json.loads(models.file("models/text-mms-4-0/config.json").read_text())["network"]
+    assert "square" in config["vocabulary"] and config["speech"] == "text"
+    assert json.loads(models.file("models/mms-4-0/config.json").read_text())["network"]["vocabulary"] == []
+    done = evaluation(tmp_path, spoken, models)
+    scores = json.loads(StageOutput(done.out).file("scores.json").read_text())["retrieval"]
+    assert list(scores["tracks"].items()) == sorted(scores["tracks"].items()) and len(scores["tracks"]) == 4
+    assert set(scores["rows"]) == {"mms-4", "whisper-mms-4", "text-mms-4", "transcript-mms-4"} and len(scores["costs"]) == 6
+    assert scores["main"] == "whisper-mms-4"
+    assert {path.name.partition("-v")[0] for path in (done.state / "annotations").iterdir()} >= {"whisper-states", "heard.en"}
+    assert evaluation(tmp_path, spoken, models, resamples=20).cache_summary()["models"] == "4 of 4"
+    with pytest.raises(HearsightError, match="'transcript-mms-4' is no row"):
+        pretrained(tmp_path, spoken, ["transcript-mms-4"], [0])
+
+
 def test_the_best_items_of_each_query_are_those_of_its_ranks(
     tmp_path: Path, spoken: dict[str, StageOutput], start: StageOutput
 ) -> None:

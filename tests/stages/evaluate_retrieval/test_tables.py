@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from components.core.records import RETRIEVAL_RANK
 from components.reporting.values import Value
 from components.reporting.verdicts import FAILS, HOLDS, UNDECIDED, UNMEASURED, verdict
+from components.retrieval.settings import split_row
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval import claims, page, tables
 from components.stages.evaluate_retrieval.columns import Cell
@@ -54,7 +55,11 @@ def results_of(models: dict[tuple[str, int], Any], **changed: Any) -> RetrievalR
     result = {"training_pairs": 10, "parameters": 1000, "steps": 5, "validation": 0.5, "images": QUERIES, "utterances": 80}
     result |= {"records": QUERIES, "rounds": 2}
     tables_of = {f"{row}-{seed}": scored(row, seed, rank, tuple(params.crops)) for (row, seed), rank in models.items()}
-    about = {f"{row}-{seed}": result | {"row": row, "seed": seed, "model": f"{row}-{seed}"} for row, seed in models}
+    about = {
+        f"{row}-{seed}": result
+        | {"row": row, "seed": seed, "model": f"{row}-{seed}", "speech": split_row(row)[0] or "convolutions"}
+        for row, seed in models
+    }
     return gather("stamps", tables_of, about, params)
 
 
@@ -169,6 +174,46 @@ def test_rows_stand_in_the_order_of_the_papers_tables() -> None:
     assert [row.name for row in results.rows] == ["none-100", "audio-100", "image-100", "both-10", "both-100"]
     results = results_of({(name, 0): constant(1) for name in ["mms-48", "triplet-48", "mms-6"]})
     assert [row.name for row in results.rows] == ["triplet-48", "mms-6", "mms-48"]
+
+
+def test_tracks_stand_beside_each_other_and_are_never_compared_as_the_papers() -> None:
+    ranks = {
+        "text-mms-48": 1, "transcript-mms-48": 7, "whisper-triplet-48": 40, "whisper-mms-48": 9, "mms-48": 40, "triplet-48": 41,
+        "convolutions-mms-48": 9,
+    }  # fmt: skip
+    results = results_of({(name, 0): constant(rank) for name, rank in ranks.items()})
+    order = ["triplet-48", "mms-48", "convolutions-mms-48", "whisper-triplet-48", "whisper-mms-48"]
+    assert sorted([row.name for row in results.rows[:3]]) == sorted(order[:3])
+    assert [row.name for row in results.rows[3:]] == [*order[3:], "transcript-mms-48", "text-mms-48"]
+    assert results.main.name == "whisper-mms-48"
+    tracks = json.loads(tables.scores_json(results))["retrieval"]["tracks"]
+    assert tracks["mms-48"] == "from nothing" and tracks["text-mms-48"] == "the true words"
+    assert tracks["transcript-mms-48"] == tracks["whisper-mms-48"] == "with outside pretraining"
+    # Every claim is about rows of one tower, and the paper's recalls stand beside those from nothing alone.
+    for finding in results.findings:
+        towers = {split_row(term.row)[0] for weighted in finding.claim.sums for term in weighted.terms}
+        assert len(towers) <= 1 and not towers & {"text", "transcript"}
+    of_whisper = [finding for finding in results.findings if finding.claim.says.startswith("whisper: Masked")]
+    assert [finding.verdict for finding in of_whisper] == [HOLDS, UNDECIDED]
+    said = {row.name: row.paper("speech_to_image", 10) for row in results.rows}
+    assert said["mms-48"] == said["convolutions-mms-48"] == 0.282 and said["whisper-mms-48"] is None is said["text-mms-48"]
+    # Each track with several rows has its own best.
+    best = {row for row, cell in results.best if cell == Cell("centre", "speech_to_image", 10)}
+    assert best == {"convolutions-mms-48", "whisper-mms-48", "transcript-mms-48"}
+
+
+def test_what_hearing_costs_is_a_paired_difference_to_the_true_words() -> None:
+    hits, words = some(0.3, 1), constant(1)
+    rows = {("mms-48", 0): hits, ("whisper-mms-24", 0): words, ("text-mms-48", 0): words}
+    results = results_of(rows)
+    assert {cost.title for cost in results.costs} == {"text-mms-48 less mms-48, R@10"} and len(results.costs) == 2
+    share = next(row for row in results.rows if row.name == "mms-48").values[Cell("centre", "image_to_speech", 10)].mean
+    cost = next(cost for cost in results.costs if cost.on == "image_to_speech").difference
+    assert cost.mean == pytest.approx(1 - share) and 0 < cost.low < cost.mean < cost.high
+    html = page.render_page(results)
+    assert 'id="costs"' in html and "whisper, with outside pretraining" in html and "the true words" in html
+    assert "text-mms-48 less mms-48" in tables.render_summary(results)
+    assert 'id="costs"' not in page.render_page(results_of({("mms-48", 0): hits}))
 
 
 def test_files_agree_and_have_six_digits() -> None:

@@ -12,7 +12,8 @@ import torch
 
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
-from components.retrieval.items import Batch, Coefficients, PairItems
+from components.retrieval.inputs import Coefficients
+from components.retrieval.items import Batch, PairItems
 from components.retrieval.pairs import read_pairs
 from components.retrieval.recipe import DualEncoderTraining
 from components.training.fit import fit
@@ -26,7 +27,7 @@ OPTIMISATION: dict[str, Any] = {
 FRAMES = 16
 
 
-def recipe_on(folder: Path, held: float = 100) -> tuple[DualEncoderTraining, PairItems]:
+def recipe_on(folder: Path, held: float = 100, **changed: Any) -> tuple[DualEncoderTraining, PairItems]:
     """A recipe over the set in ``folder``, and its training items."""
     one = spoken_set(folder)
     items = {}
@@ -36,12 +37,13 @@ def recipe_on(folder: Path, held: float = 100) -> tuple[DualEncoderTraining, Pai
         items[split] = PairItems(pairs, Coefficients(pairs, held), np.arange(len(pairs)), **common)
     reseed(0, "dual_encoder", "weights")
     network = DualEncoder(DualEncoderConfig(image_features=FEATURES, channels=8, embedding=4, layers=2, dropout=0.2, scale=8.0))
-    mean, deviation = items["train"].coefficients.statistics(items["train"].rows, 0)
+    mean, deviation = items["train"].speech_input.statistics(items["train"].rows, 0)
     network.speech.mean.copy_(mean)
     network.speech.deviation.copy_(deviation)
     recipe = DualEncoderTraining(
-        network, OPTIMISATION, 0, loss=LossSettings(), masks=(2, 3), training=items["train"], validation=items["validation"]
-    )
+        network, OPTIMISATION, 0, loss=LossSettings(), masks=(2, 3), training=items["train"], validation=items["validation"],
+        **changed,
+    )  # fmt: skip
     return recipe, items["train"]
 
 

@@ -1,0 +1,83 @@
+"""Speech towers that pool vectors made elsewhere: ``whisper`` over a frozen encoder's states, ``text`` over a caption's words.
+
+Beside mean, deviation and maximum over a clip's own vectors stand as many weighted means as there are learnt queries (attentive
+pooling). They are brought to one scale by the training set's statistics, since the means of two clips differ far less than two
+states of one, and a perceptron with one hidden layer maps them to the embedding. ``text`` hears nothing: it is the upper bound of
+what hearing could reach, and recognised words are read by it, too.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+from components.models.towers import SpeechTower, inside
+
+CHANNELS = 512
+"""Width of Whisper base's encoder (Radford et al. 2022, table 1), and of the vectors of words."""
+QUERIES = 4
+LEAST_VARIANCE = 1e-5
+"""Added to a variance, since the root has no gradient at 0: that of a clip of one vector."""
+
+
+class PooledSpeech(SpeechTower):
+    """Attentive, mean, deviation and maximum pooling over vectors, then a perceptron."""
+
+    cpu_batch = 64
+
+    def __init__(self, rows: int, embedding: int, dropout: float, width: int) -> None:
+        super().__init__(rows)
+        # No bias: softmax is invariant to it.
+        self.queries = nn.Linear(CHANNELS, QUERIES, bias=False)
+        pooled = (QUERIES + 3) * CHANNELS
+        self.layers = nn.Sequential(
+            nn.BatchNorm1d(pooled, affine=False),
+            nn.Dropout(dropout),
+            nn.Linear(pooled, width),
+            nn.ReLU(),
+            nn.Dropout(dropout),
+            nn.Linear(width, embedding),
+        )
+
+    @abstractmethod
+    def vectors(self, features: Tensor) -> Tensor:
+        """Map B × rows × T to vectors, B × T × CHANNELS."""
+
+    def embed(self, features: Tensor, lengths: Tensor) -> Tensor:
+        own = inside(features, lengths)[:, :, None]
+        vectors = self.vectors(features)
+        weights = self.queries(vectors).masked_fill(~own, float("-inf")).softmax(1)
+        attended = torch.einsum("btc,btq->bqc", vectors, weights.to(vectors.dtype)).flatten(1)
+        share = own.to(vectors.dtype) / lengths[:, None, None]
+        mean = (vectors * share).sum(1)
+        variance = ((vectors - mean[:, None]).square() * share).sum(1)
+        peaks = vectors.masked_fill(~own, float("-inf")).amax(1)
+        return self.layers(torch.cat([attended, mean, (variance + LEAST_VARIANCE).sqrt(), peaks], dim=1))
+
+
+class StateSpeech(PooledSpeech):
+    """Over the states of Whisper's frozen encoder, 512 × states."""
+
+    reads = "states"
+
+    def __init__(self, embedding: int, dropout: float, *, width: int) -> None:
+        super().__init__(CHANNELS, embedding, dropout, width)
+
+    def vectors(self, features: Tensor) -> Tensor:
+        return features.transpose(1, 2)
+
+
+class TextSpeech(PooledSpeech):
+    """Over the words of a caption as numbers, 1 × words: 0 is an unknown word, others are counted from 1 in ``vocabulary``."""
+
+    reads = "words"
+
+    def __init__(self, embedding: int, dropout: float, *, width: int, vocabulary: tuple[str, ...]) -> None:
+        super().__init__(1, embedding, dropout, width)
+        self.vocabulary = vocabulary
+        self.words = nn.Embedding(len(vocabulary) + 1, CHANNELS)
+
+    def vectors(self, features: Tensor) -> Tensor:
+        return self.words(features[:, 0].long())
