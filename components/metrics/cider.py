@@ -73,6 +73,11 @@ class DocumentFrequency:
 
 
 SIGMA = 6.0
+SIGNATURE = (
+    f"CIDEr-D: n-grams of 1 to {ORDER} tokens, counts clipped, Gaussian penalty of the difference in length (sigma {SIGMA:g}), times"
+    " 10; Penn Treebank tokens without punctuation, no end sign; document frequencies of the references scored"
+)
+"""Which CIDEr-D the tables hold, in one line: values under another signature are not comparable (SacreEOS, arXiv 2305.12254)."""
 REPETITION, LENGTH = 0.8, 0.2
 """Exponents of CIDEr-R's two penalties."""
 
@@ -116,9 +121,12 @@ class Consensus:
         return np.concatenate(blocks) if blocks else np.zeros(0)
 
     def score_match(self, match: Match) -> Floats:
-        """Return the score of each candidate of a block."""
-        scores = self.penalise(match, self.cosines(match).sum(axis=1) / ORDER)
-        return np.add.reduceat(scores, match.bounds[:-1]) / np.diff(match.bounds) * 10.0
+        """Return the score of each candidate of a block: the mean over its references."""
+        return np.add.reduceat(self.score_slots(match), match.bounds[:-1]) / np.diff(match.bounds)
+
+    def score_slots(self, match: Match) -> Floats:
+        """Return the score of each slot: a candidate with one reference alone."""
+        return self.penalise(match, self.cosines(match).sum(axis=1) / ORDER) * 10.0
 
     def penalise(self, match: Match, cosines: Floats) -> Floats:
         """Return each slot's mean cosine after this form's penalties."""
