@@ -73,11 +73,6 @@ class DocumentFrequency:
 
 
 SIGMA = 6.0
-SIGNATURE = (
-    f"CIDEr-D: n-grams of 1 to {ORDER} tokens, counts clipped, Gaussian penalty of the difference in length (sigma {SIGMA:g}), times"
-    " 10; Penn Treebank tokens without punctuation, no end sign; document frequencies of the references scored"
-)
-"""Which CIDEr-D the tables hold, in one line: values under another signature are not comparable (SacreEOS, arXiv 2305.12254)."""
 REPETITION, LENGTH = 0.8, 0.2
 """Exponents of CIDEr-R's two penalties."""
 

@@ -1,10 +1,10 @@
 """Consensus reranking: of a network's hypotheses for an image, the one that is most like captions of similar training images.
 
-Devlin et al. 2015 ("Exploring nearest neighbor approaches for image captioning", section 3) borrow the caption of near images that
-is most like the other ones, Mao et al. 2015 (m-RNN, section 8) rank a network's hypotheses by the same measure. Here a hypothesis
-scores its log-probability a word + weight × consensus. Its consensus is its mean CIDEr-D with each of the ``captions`` most
-similar captions of the ``neighbours`` nearest images. Nearest are the training images whose feature vectors have the largest
-cosines; ties go to the earlier image, and the scores are exact (:mod:`components.metrics.similarity`).
+Devlin et al. 2015 ("Exploring nearest neighbor approaches for image captioning") borrow the caption of near images that is most
+like the other ones; Mao et al. 2015 (m-RNN) rank a network's hypotheses so. Here a hypothesis scores its log-probability a word
++ weight × consensus. The consensus is its mean CIDEr-D with the most similar captions of the nearest images. Nearest are the training
+images whose feature vectors have the largest cosines; ties go to the earlier image, and the cosines are exact
+(:mod:`components.metrics.similarity`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ class NeighbourCaptions:
         most: their captions that count for a hypothesis, the most similar ones.
     """
 
-    def __init__(
-        self, features: NDArray[np.floating], captions: Sequence[Sequence[Tokens]], neighbours: int, most: int
-    ) -> None:
+    def __init__(self, features: NDArray[np.floating], captions: Sequence[Sequence[Tokens]], neighbours: int, most: int) -> None:
         self.images, self.captions, self.neighbours, self.most = split_vectors(_unit(features)), captions, neighbours, most
         self.frequency = DocumentFrequency.of(captions)
 
@@ -68,7 +66,9 @@ class NeighbourCaptions:
         return result
 
 
-def choose(log_probabilities: Sequence[Sequence[float]], consensus: Sequence[Sequence[float] | Floats], weight: float) -> list[int]:
+def choose(
+    log_probabilities: Sequence[Sequence[float]], consensus: Sequence[Sequence[float] | Floats], weight: float
+) -> list[int]:
     """Return the index of each image's best hypothesis, of equal ones the first.
 
     Args:

@@ -137,7 +137,9 @@ class TrainingModule(pl.LightningModule):
         schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
-    def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Callable[[], Any] | None = None) -> None:
+    def optimizer_step(
+        self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Callable[[], Any] | None = None
+    ) -> None:
         """Take the step, then move the average towards the new weights; buffers are copied.
 
         The decay begins at .1 and rises to ``ema``, so that the first weights count little in a short training.

@@ -53,7 +53,12 @@ def test_images_beyond_one_block_are_scored_as_alone(monkeypatch: pytest.MonkeyP
 
 def made_case() -> tuple[list, list, list]:
     """Two images near others of dogs and of boats; the network finds a caption of neither a little more likely."""
-    captions = [[["a", "dog", "runs"], ["the", "dog", "runs"]], [["a", "dog", "sits"]], [["a", "boat", "sails"]], [["one", "boat"]]]
+    captions = [
+        [["a", "dog", "runs"], ["the", "dog", "runs"]],
+        [["a", "dog", "sits"]],
+        [["a", "boat", "sails"]],
+        [["one", "boat"]],
+    ]
     near = NeighbourCaptions(np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]]), captions, 2, 3)
     hypotheses = [[["a", "cat"], ["a", "dog", "runs"]], [["a", "cat"], ["a", "boat", "sails"]]]
     return hypotheses, [[-0.5, -0.6], [-0.5, -0.6]], near.consensus(np.array([[2, 0], [0, 3]]), hypotheses)

@@ -14,7 +14,7 @@ from components.core.text_encoding import csv_text
 from components.reporting.values import Value, interval, number, rounded, six_digits
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table, Writing
-from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored
+from components.stages.evaluate_captioners.scoring import MAIN, METRICS, SIGNATURE, Scored
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -44,8 +44,9 @@ def write_records(
 
 
 def scores_json(results: CaptionerResults) -> str:
-    """Return all results as JSON, rounded to six digits."""
-    content = {table.name: _table_json(table) for table in results.tables}
+    """Return all results as JSON, rounded to six digits; ``about``: which CIDEr-D, vocabularies, weights of the consensus."""
+    content: dict[str, Any] = {table.name: _table_json(table) for table in results.tables}
+    content["about"] = {"signature": SIGNATURE, "vocabularies": results.vocabularies, "consensus": results.weights}
     for pair in results.pairs:
         content[f"{pair.first} less {pair.second}"] = {
             test: {contrast.title: contrast.difference.plain("mean") for contrast in pair.contrasts if contrast.on == test}
