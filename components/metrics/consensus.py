@@ -2,8 +2,8 @@
 
 Devlin et al. 2015 ("Exploring nearest neighbor approaches for image captioning") borrow the caption of near images that is most
 like the other ones; Mao et al. 2015 (m-RNN) rank a network's hypotheses so. Here a hypothesis scores its log-probability a word
-+ weight × consensus. The consensus is its mean CIDEr-D with the most similar captions of the nearest images. Nearest are the training
-images whose feature vectors have the largest cosines; ties go to the earlier image, and the cosines are exact
++ weight × consensus. The consensus is its mean CIDEr-D with the most similar captions of the nearest images. Nearest are the
+training images whose feature vectors have the largest cosines; ties go to the earlier image, and the cosines are exact
 (:mod:`components.metrics.similarity`).
 """
 
