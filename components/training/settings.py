@@ -33,8 +33,8 @@ class Optimisation(Settings):
     clip_gradient: float = 0.0
     """Largest norm of the gradient; 0 does not clip. No paper names a limit."""
     ema: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    """Decay of an exponential moving average of the weights, which is then validated and kept in their place; 0 is off, .999 is
-    usual. Polyak and Juditsky 1992; no paper names it: 0."""
+    """Decay of an exponential moving average of the weights (Polyak and Juditsky 1992), which is then validated and kept in their
+    place; .999 is usual, 0 is off. No paper names one."""
 
 
 class DeviceSettings(Settings):

@@ -24,8 +24,7 @@ class Consensus(Settings):
     """Choice among the beam's hypotheses by the training captions of similar images (:mod:`components.metrics.consensus`)."""
 
     neighbours: NotNegative = 0
-    """Nearest training images whose captions a hypothesis is compared with; 0 leaves these rows out. Devlin et al. 2015 have the
-    method; no paper here has it: 0."""
+    """Nearest training images whose captions a hypothesis is compared with (Devlin et al. 2015); 0 leaves these rows out. Ours."""
     captions: Positive = 100
     """Their captions that count, the most similar ones. Ours."""
     weight: Annotated[float, Field(ge=0)] | None = None
@@ -42,7 +41,7 @@ class Params(Settings):
     length_power: Annotated[float, Field(ge=0)] = 0.0
     """Captions are compared by score / length^this; 0 takes the most likely one. Ours."""
     ensemble: bool = False
-    """Whether a cell's seeds also write captions together: by the mean of their probabilities at each word. No paper: false."""
+    """Whether a cell's seeds also write captions together: by the mean of their probabilities at each word. Ours."""
     consensus: Consensus = Consensus()
     """Rows of each captioner with consensus reranking."""
     constants: Positive = 1000

@@ -54,8 +54,7 @@ def gather(
         draw_examples(sets, models, scored, params),
         params.beam,
         params.resamples,
-        {model.name: model.phase.replace("_", "-") for model in models if model.phase},
-        [model for model in models if model.trained],
+        {model.name: model for model in models if model.trained},
         weights,
     )
 

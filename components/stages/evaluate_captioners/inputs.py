@@ -77,10 +77,14 @@ class Model:
     """Of an ensemble, the first."""
     files: Sequence[dict[str, Any]]
     """Of each seed: ``cell``, the name of the stage's input; ``folder`` in it; ``digests``, file name → sha256."""
-    vocabulary: dict[str, Any]
-    """``words``, ``min_count`` and ``sha256``; empty where its configuration has none."""
+    vocabulary: str
+    """Digest of its vocabulary; this and the following are those of its configuration, if it has them."""
+    words: int = 0
+    """Number of words that it knows."""
+    min_count: int = 0
+    """How often a word occurs at least in the training captions."""
     phase: str = ""
-    """Training phase of its weights; empty where its configuration has none."""
+    """Training phase of its weights."""
     reranked: bool = False
     """Whether the consensus chooses among its hypotheses."""
 
@@ -153,7 +157,7 @@ def add_rows(models: Sequence[Model], *, ensemble: bool, reranked: bool) -> list
     for seeds in cells.values():
         rows.append(seeds)
         if ensemble and len(seeds) > 1:
-            if len({model.vocabulary.get("sha256") for model in seeds}) > 1:
+            if len({model.vocabulary for model in seeds}) > 1:
                 raise HearsightError(
                     f"{' and '.join(model.name for model in seeds)} have different vocabularies, so they cannot be an ensemble",
                     where=f"evaluate_captioners.ensemble: {seeds[0].training}-{seeds[0].network}",
@@ -229,9 +233,9 @@ def read_models(name: str, output: StageOutput) -> list[Model]:
             raise HearsightError(f"lacks the file '{missing[0]}'", where=output.path, hint=retrain)
         files = {"cell": name, "folder": folder, "digests": {weights: digests[row["weights"]], "config.json": digests[config]}}
         about = _read_config(output.file(config))
-        words = {"words": len(about.get("vocabulary", SPECIAL)) - len(SPECIAL), "sha256": about.get("vocabulary_sha256")}
-        words["min_count"] = about.get("settings", {}).get("min_count")
-        models.append(Model(cell[: -len(network) - 1], network, row["seed"], [files], words, str(about.get("best_phase", ""))))
+        words, least = len(about.get("vocabulary", SPECIAL)) - len(SPECIAL), about.get("settings", {}).get("min_count", 0)
+        known = (str(about.get("vocabulary_sha256", "")), words, least, str(about.get("best_phase", "")))
+        models.append(Model(cell[: -len(network) - 1], network, row["seed"], [files], *known))
     return models
 
 

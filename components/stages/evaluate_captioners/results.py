@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from components.reporting.values import Contrast, Value, best_of
 from components.stages.evaluate_captioners.inputs import Item, Model
@@ -120,17 +119,10 @@ class CaptionerResults:
     examples: list[Example] = field(default_factory=list)
     beam: int = 1
     resamples: int = 0
-    phases: dict[str, str] = field(default_factory=dict)
-    """Model → the training phase of its weights, if known."""
-    trained: Sequence[Model] = ()
-    """The trained captioners, without ensembles and reranking."""
+    trained: dict[str, Model] = field(default_factory=dict)
+    """The trained captioners by name, without ensembles and reranking."""
     weights: dict[str, float] = field(default_factory=dict)
     """Model with reranking → weight of the consensus."""
-
-    @property
-    def vocabularies(self) -> dict[str, dict[str, Any]]:
-        """Trained captioner → its number of words, and how often a word occurs at least in the training captions."""
-        return {model.name: {name: model.vocabulary.get(name) for name in ("words", "min_count")} for model in self.trained}
 
     @property
     def marked(self) -> bool:

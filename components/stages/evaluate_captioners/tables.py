@@ -46,7 +46,8 @@ def write_records(
 def scores_json(results: CaptionerResults) -> str:
     """Return all results as JSON, rounded to six digits; ``about``: which CIDEr-D, vocabularies, weights of the consensus."""
     content: dict[str, Any] = {table.name: _table_json(table) for table in results.tables}
-    content["about"] = {"signature": SIGNATURE, "vocabularies": results.vocabularies, "consensus": results.weights}
+    vocabularies = {name: {"words": model.words, "min_count": model.min_count} for name, model in results.trained.items()}
+    content["about"] = {"signature": SIGNATURE, "vocabularies": vocabularies, "consensus": results.weights}
     for pair in results.pairs:
         content[f"{pair.first} less {pair.second}"] = {
             test: {contrast.title: contrast.difference.plain("mean") for contrast in pair.contrasts if contrast.on == test}
