@@ -24,9 +24,9 @@ class Consensus(Settings):
     """Choice among the beam's hypotheses by the training captions of similar images (:mod:`components.metrics.consensus`)."""
 
     neighbours: NotNegative = 0
-    """Nearest training images whose captions a hypothesis is compared with (Devlin et al. 2015); 0 leaves these rows out. Ours."""
+    """Nearest training images, whose captions are compared with (Devlin et al. 2015); 0 leaves these rows out. Ours."""
     captions: Positive = 100
-    """Their captions that count, the most similar ones. Ours."""
+    """Their captions that count for a hypothesis, the most similar ones. Ours."""
     weight: Annotated[float, Field(ge=0)] | None = None
     """Of the mean CIDEr-D beside the log-probability a word; null takes each model's best on its validation split. Ours."""
     beam: Positive = 5
