@@ -4,8 +4,8 @@ All randomness of a step (dropout, masks, crops) is seeded by (job's seed, epoch
 steps exactly, needs no saved generator state, and is independent of other draws from torch's generator (such as a new loader's).
 
 With ``ema``, a copy of the network holds the moving average of its weights (Polyak and Juditsky 1992), which is part of the
-module and so of checkpoints. The update is torch's. Lightning's callback copies the whole recipe, with its data, and exchanges the
-weights around a validation loop, which recipes do not have.
+module and so of checkpoints. The update is torch's. Lightning's callback copies the whole recipe, with its data, and exchanges
+the weights around a validation loop, which recipes do not have.
 """
 
 from __future__ import annotations
