@@ -21,6 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WORKERS ?= $(shell expr $$(nproc 2>/dev/null || echo 1) + 1)
 SHARED := $(if $(filter-out 0 1,$(WORKERS)),-n $(WORKERS))
 RUNS ?= 1000000
+PROFILE ?= flickr8k
 .PHONY: help setup data demo experiments test test-long test-all fuzz lint audit docs ui lock bare clean
 
 help: ## say what there is
@@ -52,8 +53,9 @@ demo: setup ## run the whole pipeline on the sample web, small; ends with result
 	hearsight data
 	hearsight demo
 
-experiments: data ## train the large tables, after or instead of the demo (50 min; a second call continues)
-	hearsight experiments
+# With DATA: a profile of `hearsight profile list` on the files of that folder.
+experiments: $(if $(DATA),setup,data) ## train the large tables (50 min; a second call continues), or a profile's: DATA=/path/to/flickr8k
+	hearsight experiments $(if $(DATA),--data '$(DATA)' --profile '$(PROFILE)')
 
 test: .venv/.ready-dev ## run the quick tests on all cores (no network, no GPU, minutes; WORKERS=1: in one process)
 	pytest $(SHARED)

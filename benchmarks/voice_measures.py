@@ -10,14 +10,14 @@ import psutil
 
 from components.metrics.word_errors import count_errors, spoken_words
 from components.speech.audio.measures import Measures, measure
-from components.speech.audio.shaping import change_prosody, fit_peak
 from components.speech.recognition.recognizer import Recogniser, Whisper
+from components.speech.text_normalization import NormalisedText, normalise_for_speech
 from components.speech.voices.hosts import supervisor
 from components.speech.voices.speaking import speak
 from components.speech.voices.voice import Voice
 from components.stages.synthesize import Params
 from components.stages.synthesize.paid_speech import LEVEL_DB
-from components.stages.synthesize.prosody import DEVIATIONS, draw_prosody
+from components.stages.synthesize.prosody import DEVIATIONS
 
 GAIN = DEVIATIONS * Params().gain_sd
 """dB: the largest gain that is drawn by default."""
@@ -66,7 +66,10 @@ def level_wanted(voice: Voice, measured: float) -> float:
 class Recognition:
     """What a recogniser wrote down, and its errors in words and characters."""
 
-    heard: list[str]
+    heard: list[tuple[str, str]]
+    """Each text as said, and as heard."""
+    seconds: float
+    """CPU time of the engine's host for each text."""
     words: int
     wrong_words: int
     characters: int
@@ -84,19 +87,26 @@ class Recognition:
 
 
 def recognise(voice: Voice, texts: Sequence[str], recogniser: Recogniser) -> Recognition:
-    """Transcribe the texts in prosody drawn with the default spread, and count the errors."""
-    spread = Params()
+    """Speak the normalised texts as the voice does, transcribe them, and count the errors; figures become words on both sides."""
     whisper = Whisper(recogniser, voice.language)
-    heard: list[str] = []
+    heard: list[tuple[str, str]] = []
     words = wrong_words = characters = wrong_characters = 0
+    speak(texts[0], voice.name)
+    host = supervisor(voice.engine).host
+    assert host is not None
+    start = _processor_seconds(host.pid)
     for text in texts:
-        prosody = draw_prosody(
-            1, text, 0, voices=[voice.name], rate_sd=spread.rate_sd, pitch_sd=spread.pitch_sd, gain_sd=spread.gain_sd
-        )
-        shaped = change_prosody(speak(text, voice.name), rate=prosody.rate, pitch=prosody.pitch, gain=prosody.gain)
-        heard.append(whisper.compute(fit_peak(shaped)[0]))
-        reference, transcript = (spoken_words(each, voice.language) for each in (text, heard[-1]))
+        said = in_words(text, voice.language)
+        heard.append((said, whisper.compute(speak(said, voice.name))))
+        reference, transcript = (spoken_words(in_words(each, voice.language), voice.language) for each in heard[-1])
         words, wrong_words = words + len(reference), wrong_words + count_errors(reference, transcript)
         characters += len(" ".join(reference))
         wrong_characters += count_errors(" ".join(reference), " ".join(transcript))
-    return Recognition(heard, words, wrong_words, characters, wrong_characters)
+    seconds = (_processor_seconds(host.pid) - start) / len(texts)
+    return Recognition(heard, seconds, words, wrong_words, characters, wrong_characters)
+
+
+def in_words(text: str, language: str) -> str:
+    """Return the text as it is spoken, or as it is where it cannot be."""
+    said = normalise_for_speech(text, language, max_characters=10_000)
+    return said.text if isinstance(said, NormalisedText) else text

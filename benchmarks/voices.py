@@ -5,8 +5,10 @@ order (``hearsight data`` first). Alone, the engine is called in a process that 
 ``speak``, and the time is both processes'. The two take turns; figures are CPU time, engines loaded before, and ratios of
 medians. The level is that of the voice as ``speak`` gives it, so what must be added to the catalogue's ``level`` is -26 less it.
 
-``--recognise COUNT`` prints error rates instead: COUNT of those descriptions of five words or more, in a manner drawn as
-params.yaml draws it (rate sd .1, pitch sd 1 semitone), written down by the recogniser of the language.
+``--recognise COUNT`` prints error rates instead: COUNT of the descriptions of five words or more, spread evenly over the files in
+order, as the voice speaks them, written down by the recogniser of the language. ``--record`` writes them, with the engine's CPU
+time of an utterance, where ``hearsight voices`` and the choice of the voice that reads aloud find them. ``--heard`` prints each
+text that has errors.
 """
 
 from __future__ import annotations
@@ -26,19 +28,29 @@ LINE = {"en": None, "pt": "pt_BR", "fr": "fr", "es": "es"}
 SHORTEST, TEXTS, FEWEST = 25, 60, 5
 
 
-def texts(language: str) -> list[str]:
-    """The recipe above."""
+def descriptions(language: str) -> list[str]:
+    """All that the stamps have in a language, each once."""
     found: dict[str, None] = {}
     for path in sorted(STAMPS.rglob("*.txt")):
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         key = LINE[language]
         line = lines[0] if key is None else next((m[1] for line in lines if (m := re.match(rf"{key}\.utf8=(.*)", line))), "")
-        if len(line.strip()) >= SHORTEST:
+        if line.strip():
             found[line.strip()] = None
-    every = list(found)
-    if not every:
+    if not found:
         raise SystemExit(f"benchmarks.voices: there are no captions below {STAMPS}: run `hearsight data` first")
-    return [every[at * len(every) // TEXTS] for at in range(TEXTS)]
+    return list(found)
+
+
+def spread(every: list[str], count: int) -> list[str]:
+    """Take ``count`` of the texts, at even distances."""
+    count = min(count, len(every))
+    return [every[at * len(every) // count] for at in range(count)]
+
+
+def texts(language: str) -> list[str]:
+    """The recipe above."""
+    return spread([text for text in descriptions(language) if len(text) >= SHORTEST], TEXTS)
 
 
 def alone(voice: str) -> dict[str, Any]:
@@ -73,8 +85,8 @@ def hosted(voice: str) -> dict[str, Any]:
     }
 
 
-def recognised(voice: str, count: int) -> dict[str, Any]:
-    """Return the voice's word and character error rate over at most ``count`` descriptions, and how many words were said."""
+def recognised(voice: str, count: int, *, heard: bool) -> dict[str, Any]:
+    """Return error rates over at most ``count`` descriptions, the engine's CPU seconds of an utterance, and the words said."""
     from benchmarks.voice_measures import recognise
     from components.metrics.word_errors import spoken_words
     from components.speech.recognition.recognizer import recogniser_for
@@ -83,10 +95,22 @@ def recognised(voice: str, count: int) -> dict[str, Any]:
     who = voice_named(voice)
     recogniser = recogniser_for(who.language)
     assert recogniser is not None
-    long = [text for text in texts(who.language) if len(spoken_words(text, who.language)) >= FEWEST]
-    result = recognise(who, long[:: max(1, len(long) // count)][:count], recogniser)
+    long = [text for text in descriptions(who.language) if len(spoken_words(text, who.language)) >= FEWEST]
+    result = recognise(who, spread(long, count), recogniser)
+    for said, written in result.heard if heard else ():
+        if spoken_words(said, who.language) != spoken_words(written, who.language):
+            show({"said": said, "heard": written})
     rates = {"WER": round(result.word_error_rate, 3), "CER": round(result.character_error_rate, 3)}
-    return {"voice": voice, "words": result.words, **rates}
+    return {"voice": voice, "s": round(result.seconds, 3), "words": result.words, **rates}
+
+
+def record(row: dict[str, Any]) -> None:
+    """Write a voice's figures into the project."""
+    from components.tools.describe.voices import FILE, MEASURED, Measured
+
+    MEASURED[row["voice"]] = Measured(row["s"], row["WER"], row["words"])
+    lines = (f"  {json.dumps(name)}: {json.dumps(found._asdict())}" for name, found in sorted(MEASURED.items()))
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def one(work: str, voice: str) -> dict[str, Any]:
@@ -100,6 +124,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--work", choices=["alone", "hosted"], help="one run in this process")
     parser.add_argument("--recognise", type=int, metavar="COUNT", help="error rates of the voices, instead of times and levels")
+    parser.add_argument("--record", action="store_true", help="with --recognise: keep the figures for `hearsight voices`")
+    parser.add_argument("--heard", action="store_true", help="with --recognise: print what was heard otherwise")
     parser.add_argument("voices", nargs="*")
     options = parser.parse_args()
     if options.work:
@@ -110,7 +136,10 @@ def main() -> None:
 
     for voice in options.voices or [name for name, voice in VOICES.items() if not voice.paid]:
         if options.recognise:
-            show(recognised(voice, options.recognise))
+            row = recognised(voice, options.recognise, heard=options.heard)
+            show(row)
+            if options.record:
+                record(row)
             continue
         found = in_turns({way: partial(one, way, voice) for way in ("alone", "hosted")}, options.runs)
         spent = {way: column(results, "s") for way, results in found.items()}

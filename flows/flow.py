@@ -26,7 +26,7 @@ from flows.commands import StageFailed, environment
 from flows.dvc import end_commands
 from flows.graph import StageTask, affected_by, read_plan
 from flows.locks import run_lock
-from flows.progress import LOG, Progress, run_log
+from flows.progress import LOG, Progress, expected_seconds, run_log
 from flows.schedules import read_pools, read_schedules
 from flows.slots import Slots, default_sizes
 from flows.tasks import run_stage, start_snapshot, status_is_clean
@@ -52,6 +52,7 @@ def pipeline(
     snapshots: list[str] | None = None,
     schedule: str = "",
     due: str = "",
+    expected: dict[str, float] | None = None,
 ) -> Any:
     """Bring the project of this process up to date.
 
@@ -64,6 +65,7 @@ def pipeline(
         snapshots: datasets whose crawl first starts the day's snapshot.
         schedule: name of the entry of ``params.yaml:schedules`` whose run this is; its results are committed.
         due: ISO time at which the run was due; a run with a tag since then is not repeated. Empty: when it was scheduled.
+        expected: stage → seconds that it takes, where it has never run; the longest goes first.
 
     Returns:
         The number of stages.
@@ -89,12 +91,12 @@ def pipeline(
         raise MissingContextError("pipeline runs as a flow only")
     if not schedule:
         with run_lock(project), run_log(project):
-            return len(_run_stages(project, target, sizes, snapshots, str(context.flow_run.id))[0])
+            return len(_run_stages(project, target, sizes, snapshots, str(context.flow_run.id), expected or {})[0])
     with open_run(project, schedule, schedules[schedule], str(context.flow_run.id)) as run, run_log(project):
         if reason := superseded(run, context.flow_run, due):
             return Completed(name="Skipped", message=reason, data=0)
         run.update()
-        stages, progress, settings = _run_stages(project, target, sizes, snapshots, run.flow_run)
+        stages, progress, settings = _run_stages(project, target, sizes, snapshots, run.flow_run, expected or {})
         tag = run.publish(stages, sorted(progress.ran), settings)
     get_run_logger().info("committed as %s", tag)
     warnings = read_warnings(StageOutput(project / "data" / stage.output) for stage in stages if stage.output)
@@ -105,7 +107,12 @@ def pipeline(
 
 
 def _run_stages(
-    project: Path, target: str, sizes: Mapping[str, int], snapshots: list[str] | None, flow_run: str
+    project: Path,
+    target: str,
+    sizes: Mapping[str, int],
+    snapshots: list[str] | None,
+    flow_run: str,
+    told: Mapping[str, float],
 ) -> tuple[list[StageTask], Progress, dict[str, str]]:
     """Run the tasks of the graph; return them, what DVC ran, and the texts of settings with which all are up to date."""
     for dataset in snapshots or []:
@@ -113,7 +120,8 @@ def _run_stages(
     settings = read_settings(project)
     stages, changed = read_plan(project, target.split())
     affected = affected_by(changed, stages)
-    progress, slots = Progress(project, changed, stages, affected), Slots(sizes, stages)
+    expected = {stage.address: expected_seconds(project, stage, told) for stage in affected}
+    progress, slots = Progress(changed, stages, expected), Slots(sizes, stages, expected)
     get_run_logger().info("%d of %d stages are up to date", len(stages) - len(affected), len(stages))
     datasets = sorted({stage.dataset for stage in stages if stage.dataset})
     runs = recorder.open_pipeline(project, datasets, flow_run) if datasets and changed else {}

@@ -18,26 +18,28 @@ from flows.server import explain, reach_server
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the flow; return 0 when all stages are up to date, 2 when a stage failed."""
     parser = argparse.ArgumentParser(prog="python -m flows.pipeline", description="Run DVC's graph as a Prefect flow.")
-    parser.add_argument("--target", default="", help="a stage, e.g. filter@english; without it, all stages")
+    parser.add_argument("--target", default="", help="stages, e.g. 'filter@english split@stamps'; without it, all")
     parser.add_argument("--pool", action="append", default=[], metavar="NAME=N", help="concurrent stages of a pool, e.g. cpu=2")
+    parser.add_argument("--expect", action="append", default=[], metavar="STAGE=N", help="seconds of a stage that never ran")
     chosen = parser.parse_args(arguments)
 
     def run() -> None:
-        pools = dict(_pool(text) for text in chosen.pool)
+        pools = dict(_number(text, "--pool", "NAME=N, e.g. cpu=2") for text in chosen.pool)
+        expected = dict(_number(text, "--expect", "STAGE=N, e.g. filter@english=90") for text in chosen.expect)
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")  # lines go to the run's log
         reach_server(find_root())
         from flows.flow import pipeline  # here: imports Prefect, which reads the settings above
 
-        print(f"{pipeline(target=chosen.target, pools=pools)} stages are up to date")
+        print(f"{pipeline(target=chosen.target, pools=pools, expected=expected)} stages are up to date")
 
     return report_errors(run, explain)
 
 
-def _pool(text: str) -> tuple[str, int]:
-    name, _, size = text.partition("=")
-    if not name or not size.isdigit() or int(size) < 1:
-        raise HearsightError(f"'{text}' is not a pool size", where="--pool", hint="write NAME=N, e.g. cpu=2")
-    return name, int(size)
+def _number(text: str, option: str, form: str) -> tuple[str, int]:
+    name, _, number = text.partition("=")
+    if not name or not number.isdigit() or int(number) < 1:
+        raise HearsightError(f"'{text}' names no number of at least 1", where=option, hint=f"write {form}")
+    return name, int(number)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,32 +32,31 @@ OVERHEAD = 10.0
 """Seconds of DVC for each stage."""
 
 
-def expected_seconds(root: Path, stage: StageTask) -> float:
-    """Return how long a stage takes: the median of its earlier runs, else as in the demo."""
+def expected_seconds(root: Path, stage: StageTask, told: Mapping[str, float]) -> float:
+    """Return how long a stage takes: the median of its earlier runs, else as told (address → s), else as in the demo."""
     dataset, _, name = stage.output.rpartition("/")
     ends = read_json_lines(runs_file(root / ".hearsight", dataset, name), {"event", "seconds"}) if name else []
     earlier = [end["seconds"] for end in ends if end["event"] == FINISHED]
-    return OVERHEAD + (statistics.median(earlier) if earlier else USUAL.get(name, 5.0))
+    return OVERHEAD + (statistics.median(earlier) if earlier else told.get(stage.address, USUAL.get(name, 5.0)))
 
 
 class Progress:
     """The state of a run, and its display on standard error."""
 
-    def __init__(self, root: Path, changed: set[str], stages: Collection[StageTask], affected: Collection[StageTask]) -> None:
-        """Begin a run of ``stages``, of which ``affected`` have changed or need one that has."""
+    def __init__(self, changed: set[str], stages: Collection[StageTask], expected: Mapping[str, float]) -> None:
+        """Begin a run of ``stages``; ``expected`` has the seconds of those that have changed or need one that has."""
         self.changed = changed
         """Addresses that ``dvc status`` reported as changed when the flow started."""
         self.files = [path for stage in stages for path in stage.files]
         """Small outputs of all stages, which DVC leaves to git."""
         self.ran: set[str] = set()
         """Addresses that DVC has run in this flow."""
-        self._total, self._to_do = len(stages), len(affected)
-        self._expected = {stage.address: expected_seconds(root, stage) for stage in affected}
+        self._total, self._to_do, self._expected = len(stages), len(expected), expected
         self._begun, self._done = dict[str, float](), set[str]()
         self._running: list[str] = []
         self._start, self._lock, self._closed = time.monotonic(), threading.Lock(), threading.Event()
         self._bar = None
-        if affected and sys.stderr.isatty():
+        if expected and sys.stderr.isatty():
             self._bar = progress_bar(len(stages), "", bar_format="{desc} |{bar}|")
             threading.Thread(target=self._tick, daemon=True, name="progress").start()
 

@@ -24,17 +24,22 @@ def default_sizes() -> dict[str, int]:
 
 
 class Slots:
-    """Slots of each pool. Of the stages that wait for one, that with the longest chain of stages behind it gets it."""
+    """Slots of each pool. Of the stages that wait for one, that with the longest way to the end of the graph gets it."""
 
-    def __init__(self, sizes: Mapping[str, int], stages: Sequence[StageTask]) -> None:
-        """Make slots for ``stages`` in running order; stages of a pool without size share the slots of ``cpu``."""
+    def __init__(self, sizes: Mapping[str, int], stages: Sequence[StageTask], expected: Mapping[str, float]) -> None:
+        """Make slots; stages of a pool without size share the slots of ``cpu``.
+
+        Args:
+            stages: in running order.
+            expected: address → seconds that the stage takes; others take none.
+        """
         self._free = dict(sizes)
-        self._chain: dict[str, int] = {}
+        self._way: dict[str, float] = {}
         for stage in reversed(stages):
-            self._chain.setdefault(stage.address, 0)
+            self._way[stage.address] = self._way.get(stage.address, 0.0) + expected.get(stage.address, 0.0)
             for up in stage.upstream:
-                self._chain[up] = max(self._chain.get(up, 0), self._chain[stage.address] + 1)
-        self._waiting: dict[str, list[tuple[int, str]]] = {}
+                self._way[up] = max(self._way.get(up, 0.0), self._way[stage.address])
+        self._waiting: dict[str, list[tuple[float, str]]] = {}
         self._changed, self._closed = threading.Condition(), False
 
     def require_open(self, stage: StageTask) -> None:
@@ -50,7 +55,7 @@ class Slots:
             StageFailed: the run was ended meanwhile.
         """
         pool = stage.pool if stage.pool in self._free else "cpu"
-        ticket = (-self._chain[stage.address], stage.address)
+        ticket = (-self._way[stage.address], stage.address)
         waiting = self._waiting.setdefault(pool, [])
         with self._changed:
             waiting.append(ticket)

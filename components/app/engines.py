@@ -25,7 +25,8 @@ from components.search.index import INDEX as INDEX_FILE
 from components.search.queries import Query
 from components.search.searcher import INDEX, KINDS, Searcher, SearchResult
 from components.tools.describe.models import FoundModel, Models
-from components.tools.describe.speech import default_voice, say
+from components.tools.describe.speech import say
+from components.tools.describe.voices import default_voice
 from components.tracking.models import KIND, registered_name
 from components.tracking.registered import has_registry
 

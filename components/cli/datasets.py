@@ -138,3 +138,4 @@ def profile_add(
         print_text(f"{FOLDER}/captioners.yaml now compares: {', '.join(profile.captioners.sets)}")
     for target in profile.targets:
         print_text(f"next: dvc repro {target}")
+    print_text(f"all of them, as one job: hearsight experiments --data {data} --profile {name}")

@@ -83,11 +83,13 @@ class Printer:
 
         self.describer, self.speak, self.as_json, self.failed = describer, speak, as_json, False
         self.names = ResultNames(out)
-        self._voice = ""
+        self._voice, self._introduced = "", as_json
         if speak:
-            from components.tools.describe.speech import default_voice
+            from components.tools.describe.voices import better_voice, default_voice
 
             self._voice = default_voice(describer.language)
+            if better := better_voice(describer.language):
+                print_error(better)
 
     def fail(self, line: str) -> None:
         """Print an error and remember it."""
@@ -96,6 +98,9 @@ class Printer:
 
     def show(self, name: str, line: dict[str, Any]) -> None:
         """Print one description, as :meth:`Description.plain` has it with ``alt``."""
+        if not self._introduced:
+            self._introduced = True
+            print_text(f"{line['model']}: {line['trained_on']}")
         if self.as_json:
             print_json({"file": name} | line)
         else:

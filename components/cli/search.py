@@ -39,9 +39,6 @@ def search(
         str, typer.Option(help="The voice of --text, one of `hearsight voices`. Default: one of the index's main language.")
     ] = "",
     page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with images and players.")] = None,
-    approximate: Annotated[
-        bool, typer.Option(help="Faster among millions of items, may miss some; needs an index built with `approximate`.")
-    ] = False,
     encoder_weights: Annotated[
         Path | None,
         typer.Option(help="The frozen image encoder's weights file, if extract_features was given one."),
@@ -67,7 +64,7 @@ def search(
             print_error(f"note: {query or 'the text'}: {note}")
     kinds = KINDS if kind == "both" else (kind,)
     vector = searcher.encoder.embed(asked)
-    found = searcher.find(vector, k, kinds, language=language, split=split, approximate=approximate)
+    found = searcher.find(vector, k, kinds, language=language, split=split)
     rows = [_row(result, searcher.folder) for each in kinds for result in found[each]]
     print_table(map(_short, rows) if sys.stdout.isatty() else rows, fit="caption")
     if page is not None:

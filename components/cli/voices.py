@@ -16,9 +16,10 @@ app = typer.Typer()
 
 @app.command()
 def voices() -> None:
-    """List the voices: language, sex, engine, licence, and whether each is installed, or why not and what installs it."""
+    """List the voices: language, sex, engine, licence, CPU seconds an utterance, word error rate, and what installs each."""
     from components.speech.voices.available import lack_here
     from components.speech.voices.catalogue import VOICES
+    from components.tools.describe.voices import MEASURED
 
     print_table(
         [
@@ -29,6 +30,8 @@ def voices() -> None:
                 "engine": voice.model,
                 "licence": voice.licence,
                 "extra": "yes" if voice.extra else "no",
+                "seconds": figures.seconds if (figures := MEASURED.get(voice.name)) else "",
+                "word_errors": figures.word_errors if figures else "",
                 "installed": f"not available: {lack.why}; {lack.cure}" if (lack := lack_here(voice)) else "yes",
             }
             for voice in VOICES.values()

@@ -20,7 +20,12 @@ WEIGHTS, CONFIG = "weights.safetensors", "config.json"
 def write_model(folder: Path, weights: Mapping[str, Tensor], config: Mapping[str, Any]) -> None:
     """Write both files; ``config`` is JSON-able and has ``kind`` and ``network``."""
     (folder / WEIGHTS).write_bytes(save({name: tensor.contiguous() for name, tensor in weights.items()}))
-    (folder / CONFIG).write_text(json.dumps(config, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
+    (folder / CONFIG).write_bytes(config_bytes(config))
+
+
+def config_bytes(config: Mapping[str, Any]) -> bytes:
+    """Return the content of ``config.json``."""
+    return (json.dumps(config, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode("utf-8")
 
 
 def read_config(path: Path, kind: str, needed: tuple[str, ...] = ()) -> dict[str, Any]:

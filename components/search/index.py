@@ -1,10 +1,9 @@
-"""The index on disk: embeddings, the items they belong to, and, if asked for, a graph for approximate search.
+"""The index on disk: embeddings, and the items they belong to.
 
 | file | content |
 |---|---|
 | ``embeddings.npy`` | n × D, float32, C order, in numpy's format; memory-mapped, never loaded |
 | ``items.parquet`` | n rows, one an embedding: ``key``, ``kind`` ("image" or "speech"), and the caller's own columns |
-| ``image.usearch``, ``speech.usearch`` | a graph of the rows of each kind; only in an index with approximate search |
 | ``index.json`` | version, n, D, rows of each kind, the model's digest, size and sha256 of the other files; written last |
 """
 
@@ -12,8 +11,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,14 @@ from numpy.typing import ArrayLike, NDArray
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish, publish_json
-from components.search.nearest import Found, Graph, largest_norm, nearest
+from components.search.nearest import Found, largest_norm, nearest
 
-VERSION = 3
+VERSION = 4
 EMBEDDINGS, ITEMS, INDEX = "embeddings.npy", "items.parquet", "index.json"
 KINDS = ("image", "speech")
 MOST_DIMENSIONS = 1 << 16
 LARGEST_NORM = 1e30
 REBUILD_HINT = "build the index again"
-RECALL_AT, RECALL_QUERIES = (1, 10, 100), 200
 
 
 @dataclass(frozen=True)
@@ -47,8 +45,6 @@ class Contents:
     largest_norm: float
     """An upper bound of the embeddings' norms."""
     files: dict[str, dict[str, Any]]
-    recall: dict[str, float] = field(default_factory=dict)
-    """k → recall at k of the approximate search; empty without graphs."""
     version: int = VERSION
 
 
@@ -124,22 +120,6 @@ class SearchIndex:
         places, scores = nearest(among, vectors, k, largest=self.contents.largest_norm, threads=threads)
         return chosen[places], scores
 
-    def search_graph(self, query: ArrayLike, k: int, kind: str) -> Found:
-        """Return up to k rows of a kind near a query (D numbers), and their scores; a few of the nearest may be missed.
-
-        Raises:
-            HearsightError: the index has no graph, or as :meth:`search`.
-        """
-        if kind not in self._graphs:
-            what = "has no graph for approximate search"
-            raise HearsightError(what, where=self.folder, hint="set build_search_index.approximate, or search exactly")
-        return self._graphs[kind].nearest(self._checked(np.asarray(query)[None])[0], k)
-
-    @cached_property
-    def _graphs(self) -> dict[str, Graph]:
-        there = [kind for kind in KINDS if graph_file(kind) in self.contents.files]
-        return {kind: Graph(self.folder / graph_file(kind), self.embeddings) for kind in there}
-
     def _checked(self, queries: ArrayLike) -> NDArray[np.float32]:
         given = np.asarray(queries)
         if given.ndim != 2 or given.shape[1] != self.contents.dimension or given.dtype.kind not in "fiu":
@@ -157,8 +137,6 @@ def build_index(
     embeddings: Iterable[NDArray[np.floating]] | NDArray[np.floating],
     items: pa.Table,
     model: str,
-    *,
-    approximate: bool = False,
 ) -> Contents:
     """Write an index into ``folder``; an existing one becomes invalid at once, until the new one is complete.
 
@@ -166,7 +144,6 @@ def build_index(
         embeddings: n × D as one array, or successive arrays of m × D, one in memory at a time; written as float32.
         items: n rows in the order of the embeddings, with the columns ``key`` (strings), ``kind``, and any others.
         model: the digest of the model that made the embeddings.
-        approximate: write graphs, too, and measure their recall.
 
     Raises:
         HearsightError: there is no embedding, one is not finite or too large, their number differs from the items', or the
@@ -177,8 +154,7 @@ def build_index(
         what = f"there is no item, or one without a key or one of the kinds {', '.join(KINDS)}"
         raise HearsightError(what, where=folder, hint="give each embedding an item with both")
     folder.mkdir(parents=True, exist_ok=True)
-    for name in (INDEX, *map(graph_file, KINDS)):
-        (folder / name).unlink(missing_ok=True)
+    (folder / INDEX).unlink(missing_ok=True)
     written: list[tuple[int, float]] = []
     arrays = [embeddings] if isinstance(embeddings, np.ndarray) else embeddings
     publish(folder / EMBEDDINGS, lambda path: written.append(_write_embeddings(path, arrays, len(kinds), folder)))
@@ -186,26 +162,15 @@ def build_index(
     dimension, largest = written[0]
     counts = {kind: kinds.count(kind) for kind in KINDS}
     contents = Contents(len(kinds), dimension, counts, model, largest, {})
-    names = [EMBEDDINGS, ITEMS]
-    if approximate:
-        index = SearchIndex(folder, contents, _map(folder / EMBEDDINGS), items)
-        for kind in (kind for kind in KINDS if counts[kind]):
-            rows = np.flatnonzero(index.of_kind[kind])
-            publish(folder / graph_file(kind), partial(Graph.write, vectors=index.embeddings, rows=rows, largest=largest))
-            names.append(graph_file(kind))
-        contents = replace(contents, recall=_recall(index))
     try:
-        files = {name: {"bytes": (folder / name).stat().st_size, "sha256": sha256_file(folder / name)} for name in names}
+        files = {
+            name: {"bytes": (folder / name).stat().st_size, "sha256": sha256_file(folder / name)} for name in (EMBEDDINGS, ITEMS)
+        }
     except OSError as error:
         raise disk_error(error, folder) from error
     contents = replace(contents, files=files)
     publish_json(folder / INDEX, asdict(contents))
     return contents
-
-
-def graph_file(kind: str) -> str:
-    """Return the name of the file with the graph of a kind."""
-    return f"{kind}.usearch"
 
 
 def _write_embeddings(path: Path, arrays: Iterable[NDArray[np.floating]], rows: int, folder: Path) -> tuple[int, float]:
@@ -238,25 +203,6 @@ def _write_embeddings(path: Path, arrays: Iterable[NDArray[np.floating]], rows: 
     return dimension, largest
 
 
-def _recall(index: SearchIndex) -> dict[str, float]:
-    """Return for each k the mean share of the exact k best that the graphs find, for queries drawn from the other kind."""
-    shares: dict[int, list[float]] = {k: [] for k in RECALL_AT}
-    for kind, other in (KINDS, KINDS[::-1]):
-        there = np.flatnonzero(index.of_kind[other])
-        drawn = np.random.default_rng(0).choice(there, min(RECALL_QUERIES, len(there)), replace=False)
-        mask = index.of_kind[kind]
-        if not len(drawn) or not mask.any():
-            continue
-        graph = Graph(index.folder / graph_file(kind), index.embeddings)
-        for query in index.embeddings[np.sort(drawn)]:
-            _, exact = index.search(query[None], max(RECALL_AT), mask)
-            for k in (k for k in RECALL_AT if k <= exact.shape[1]):
-                _, scores = graph.nearest(query, k)
-                # Of rows that tie for the last place, any is right.
-                shares[k].append(float((scores >= exact[0, k - 1]).sum()) / k)
-    return {str(k): float(np.mean(found)) for k, found in shares.items() if found}
-
-
 def _map(path: Path) -> NDArray[np.float32]:
     """Return a matrix mapped read-only; raise ValueError if the file holds another array."""
     array = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -283,7 +229,7 @@ def _read_contents(folder: Path, model: str | None, *, verify: bool) -> Contents
     if model is not None and model != contents.model:
         what = f"is an index of another model ({contents.model[:12]}…) than the queries' ({model[:12]}…)"
         raise HearsightError(what, where=folder, hint=f"search with the model it was built with, or {REBUILD_HINT} with this one")
-    if not {EMBEDDINGS, ITEMS} <= set(contents.files) <= {EMBEDDINGS, ITEMS, *map(graph_file, KINDS)}:
+    if set(contents.files) != {EMBEDDINGS, ITEMS}:
         raise HearsightError("is damaged: it does not describe a complete index", where=path, hint=REBUILD_HINT)
     for name, entry in contents.files.items():
         file = folder / name

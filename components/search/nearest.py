@@ -1,4 +1,4 @@
-"""Rows of greatest dot product, found by usearch: exactly, or approximately in a graph (HNSW). Its only user.
+"""Rows of greatest dot product, found exactly by usearch. Its only user.
 
 usearch computes in single precision, returns 1 − product, and orders equals by chance. So it gives candidates here, somewhat more
 than are asked for; their scores are exact (:mod:`components.metrics.similarity`), and equal ones are ordered by row. The order
@@ -8,15 +8,12 @@ depends on neither machine nor threads.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from usearch.index import Index
 from usearch.index import search as scan
 
-from components.core.errors import HearsightError
 from components.core.machine import usable_cores
 from components.metrics.similarity import exact_scores, split_vectors
 
@@ -25,8 +22,6 @@ SPARE = 16
 QUERIES_AT_ONCE = 256
 ROWS_AT_ONCE = 4096
 LEAST_NORM = 1e-30
-GRAPH_WIDTH = 128
-"""Candidates that the graph considers when a row is added (efConstruction), and at least for a query (ef)."""
 
 Rows = NDArray[np.int64]
 Found = tuple[Rows, NDArray[np.float64]]
@@ -101,40 +96,3 @@ def _scan(vectors: NDArray[np.float32], queries: NDArray[np.float32], count: int
     found = scan(vectors, queries, count, "ip", exact=True, threads=threads)
     # usearch drops the first axis of a single query.
     return np.atleast_2d(found.keys).astype(np.int64), 1.0 - np.atleast_2d(found.distances).astype(np.float64)
-
-
-class Graph:
-    """A graph over some rows of a matrix, memory-mapped; it finds most of the nearest rows, not all.
-
-    Vectors are divided by the largest norm M and extended by √(1 − ‖x‖² / M²), so that the greatest dot product is the smallest
-    angle (Bachrach et al., *Speeding up the Xbox recommender system*, 2014, §3), and stored in bfloat16.
-    """
-
-    def __init__(self, path: Path, vectors: NDArray[np.float32]) -> None:
-        """Open a graph of rows of ``vectors``; raise HearsightError if it is not readable."""
-        self.vectors = vectors
-        try:
-            index = Index.restore(str(path), view=True)
-        except (RuntimeError, ValueError):
-            index = None
-        if index is None or index.ndim != vectors.shape[1] + 1:
-            raise HearsightError("is damaged: not readable as a graph", where=path, hint="build the index again")
-        self.index = index
-
-    @staticmethod
-    def write(path: Path, vectors: NDArray[np.float32], rows: Rows, largest: float) -> None:
-        """Write a graph of these rows. It is built by one thread, since its edges depend on the order of the rows."""
-        index = Index(ndim=vectors.shape[1] + 1, metric="ip", dtype="bf16", expansion_add=GRAPH_WIDTH, enable_key_lookups=False)
-        for start in range(0, len(rows), ROWS_AT_ONCE):
-            part = rows[start : start + ROWS_AT_ONCE]
-            scaled = vectors[part].astype(np.float64) / max(largest, LEAST_NORM)
-            rest = np.sqrt(np.maximum(0.0, 1.0 - np.einsum("nd,nd->n", scaled, scaled)))
-            index.add(part, np.column_stack([scaled, rest]).astype(np.float32), threads=1)
-        index.save(str(path))
-
-    def nearest(self, query: NDArray[np.float32], k: int) -> Found:
-        """Return up to k rows and their exact scores."""
-        norm = float(np.linalg.norm(query.astype(np.float64))) or 1.0
-        self.index.expansion_search = max(GRAPH_WIDTH, 2 * k)  # type: ignore[misc]  # its setter is not seen
-        found = self.index.search(np.append(query / norm, 0).astype(np.float32), min(2 * k, len(self.index)), threads=1)
-        return ranked(query, self.vectors, np.asarray(found.keys).astype(np.int64), k)

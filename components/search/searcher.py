@@ -100,7 +100,6 @@ class Searcher:
         language: str = "",
         split: str = "",
         without: tuple[int, ...] = (),
-        approximate: bool = False,
     ) -> dict[str, list[SearchResult]]:
         """Return the ``k`` nearest items of each kind, nearest first; fewer if the filters leave fewer.
 
@@ -109,18 +108,13 @@ class Searcher:
             kinds: image, speech or both; each is ranked separately.
             language, split: only items with a caption in this language, or of this split; empty for all.
             without: rows to exclude.
-            approximate: search in the index's graphs, which have no filters.
 
         Raises:
-            HearsightError: k is out of range, the language or split is unknown, no item of any kind is left, or there is no
-                graph.
+            HearsightError: k is out of range, the language or split is unknown, or no item of any kind is left.
         """
         if not 1 <= k <= len(self.index):
             what = f"cannot give {k} results: the index holds {len(self.index)}"
             raise HearsightError(what, where="-k", hint=f"ask for 1 to {len(self.index)}")
-        if approximate and (language or split):
-            hint = "search exactly, or without filters"
-            raise HearsightError("the approximate search has no filters", where="--approximate", hint=hint)
         mask = np.ones(len(self.index), bool)
         for column, required in (("languages", language), ("splits", split)):
             if required:
@@ -131,10 +125,7 @@ class Searcher:
             rows, results[kind] = mask & self.index.of_kind[kind], []
             if not rows.any():
                 continue
-            if approximate:
-                best, scores = self.index.search_graph(vector, k, kind)
-            else:
-                best, scores = (of_queries[0] for of_queries in self.index.search(vector[None], k, rows))
+            best, scores = (of_queries[0] for of_queries in self.index.search(vector[None], k, rows))
             results[kind] = [
                 SearchResult(rank, float(score), self.index.item(int(row)))
                 for rank, (row, score) in enumerate(zip(best, scores, strict=True), start=1)

@@ -1,4 +1,4 @@
-"""What ``hearsight demo`` and ``hearsight experiments`` add to the flow: an opening, and settings of the large tables.
+"""What ``hearsight demo`` and ``hearsight experiments`` add to the flow: openings, and settings of the large tables.
 
 ``experiments.yaml`` is merged over the settings of datasets while the large tables run; the files are put back afterwards.
 """
@@ -16,6 +16,7 @@ from components.core.graph import Graph, load_graph, merge_settings
 from components.core.params import FOLDER, dataset_file, did_you_mean, read_yaml
 from components.core.yaml_edit import yaml_text
 from components.execution.runner import stage_settings
+from components.tools.profiles.profile import Profile
 
 OVERLAY = "experiments.yaml"
 """In the project's root: the settings of each dataset that differ from those in its file."""
@@ -92,6 +93,9 @@ SHOWN = ("english", "portuguese", "stamps")
 """Datasets whose results are printed."""
 
 
+STOPPED = "Ctrl-C stops it; the same command continues."
+
+
 def opening(graph: Graph, kind: str) -> str:
     """Return a text with what will run, how long it takes and how much disk it needs."""
     datasets = len(set(graph.datasets) - set(graph.cells))
@@ -99,6 +103,11 @@ def opening(graph: Graph, kind: str) -> str:
     lines = [
         f"The whole pipeline on the sample: {stages} stages, each with its check, of {datasets} data sets.",
         f"About {MINUTES[kind]} minutes on 2 idle cores with nothing cached; {DISK_GIB[kind]:g} GiB of disk below this folder.",
-        "Ctrl-C stops it; the same command continues.",
+        STOPPED,
     ]
     return "\n".join(lines)
+
+
+def opening_of_profile(profile: Profile) -> str:
+    """Return a text with what a profile repeats, and the devices, time and disk that it needs."""
+    return "\n".join([profile.title, *(f"  {need}" for need in profile.needs), STOPPED])

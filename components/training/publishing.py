@@ -6,7 +6,7 @@ import csv
 import json
 import shutil
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from components.core.digests import sha256_file
 from components.core.ledger import kept, ledger_table
 from components.core.records import MODEL
+from components.models.model_files import config_bytes
 
 if TYPE_CHECKING:
     from components.execution.stage import Job, Stage
@@ -22,19 +23,21 @@ if TYPE_CHECKING:
 FILES = ("weights.safetensors", "config.json", "history.csv")
 
 
-def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path]) -> None:
+def publish(stage: Stage, jobs: Sequence[Job], folders: Sequence[Path], about: Mapping[str, Any] | None = None) -> None:
     """List the models in the output, export ``curves.csv``, and remove the checkpoints.
 
     Args:
         jobs: one a model; its name is the model's key.
         folders: what each job left.
+        about: further facts for every ``config.json``.
     """
     models: list[dict[str, Any]] = []
     curves = ["model,kind,seed,epoch,phase,loss,validation,reward"]
     for key, folder in sorted((job.name, folder) for job, folder in zip(jobs, folders, strict=True)):
-        for name in FILES:
-            stage.write_file(f"models/{key}/{name}", folder / name)
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        for name in FILES:
+            source: bytes | Path = config_bytes(config | about) if about and name == "config.json" else folder / name
+            stage.write_file(f"models/{key}/{name}", source)
         kind, seed = config["kind"], config["seed"]
         models.append(
             {

@@ -8,12 +8,14 @@ the batch, it would take .8 of the time (``benchmarks/README.md``). A GPU encode
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from PIL import Image
 
 from components.core.addresses import installed_file
 from components.core.digests import sha256_file
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     import torch
     from numpy.typing import NDArray
-    from PIL import Image
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
@@ -141,6 +142,17 @@ class EncodedImage:
                     hint="use fully trained weights for pixels of the same range (docs/captioners.md)",
                 )
         return list(half.cpu().numpy())
+
+    def sees_as(self, other: EncodedImage, data: bytes) -> bool:
+        """Return whether this encoder's view 0 of a square image has the pixels that another one's has, so equal features.
+
+        Images that are not square are not compared: False.
+        """
+        width, height = Image.open(io.BytesIO(data)).size
+        if width != height:
+            return False
+        here, there = (np.asarray(encoder._view_pixels(data, "", 0)) for encoder in (self, other))
+        return bool(np.array_equal(here, there))
 
     def _view_pixels(self, data: bytes, sha256: str, number: int) -> Image.Image | NDArray[np.uint8]:
         crops, least = self.view_spec.crops, self.view_spec.least_area

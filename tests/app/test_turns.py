@@ -91,7 +91,7 @@ def site(tmp_path, monkeypatch) -> Any:
         return _Written("a dog", Evidence(0.5, 0.5, 1))
 
     found = SimpleNamespace(kind="captioner", name="made", version="1", folder=tmp_path)
-    described = Describer("en", found, "en", None, write, ())  # type: ignore[arg-type]
+    described = Describer("en", found, "en", None, "", write, ())  # type: ignore[arg-type]
     monkeypatch.setattr(describe.Describer, "open", lambda *words, **options: described)
     monkeypatch.setattr(describe, "stamp_of", lambda found: ("made", 1))
     with running(settings_of(new_project(tmp_path))) as app:

@@ -213,7 +213,7 @@ TESTED = {
 """Pattern of a whole command → the test that executes it, or what it calls. A file alone: several of its tests do."""
 
 NOT_TESTED = {
-    r"make (demo|test(-long|-all)?|fuzz|setup|lint|audit|lock|bare|experiments)( (CASES|RUNS)=.*)?": "long: before a release",
+    r"make (demo|test(-long|-all)?|fuzz|setup|lint|audit|lock|bare|experiments)( [A-Z]+=.*)?": "long: before a release",
     r"python -m benchmarks\..*": "long: a measurement, stated with its figures",
     r"python -m infra\.platforms .*": "network: asks the package index for the wheels of other systems",
     r"pip install .*": "network: an additional package",
@@ -222,7 +222,7 @@ NOT_TESTED = {
     r"curl .*": "a server",
     r"(jq|zcat|arecord) .*": "other programs, which make the input",
     r"dvc repro evaluate_ratings@english": "people: needs their ratings; tests/stages/evaluate_ratings runs and checks it",
-    r"hearsight (demo|experiments)": "long: whole runs; tests/tools/demo runs both on a small repository",
+    r"hearsight (demo|experiments)( --data .*)?": "long: whole runs; tests/tools/demo runs both on a small repository",
     r"mlflow gc": "a server: named as what removes deleted runs",
     r"dvc repro .*(facc|mine|site|local|archive|posts|tagged|<dataset>)|hearsight dataset add|hearsight params( .*)?": (
         "own data: a dataset the reader adds"

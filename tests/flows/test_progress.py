@@ -13,7 +13,7 @@ from components.execution.run_log import FINISHED, runs_file
 from flows import progress, slots
 from flows.commands import StageFailed
 from flows.graph import StageTask
-from flows.progress import OVERHEAD, Progress
+from flows.progress import OVERHEAD, Progress, expected_seconds
 from flows.slots import Slots, default_sizes
 from tests.support import until
 
@@ -24,7 +24,7 @@ def chain(**needs: str) -> list[StageTask]:
 
 def test_stages_are_counted_once_beside_those_that_are_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stages = chain(a="", b="", c="", d="", e="", f="")
-    shown = Progress(tmp_path, {"b"}, stages, stages[1:])
+    shown = Progress({"b"}, stages, {stage.address: expected_seconds(tmp_path, stage, {}) for stage in stages[1:]})
     for stage in (stages[1], stages[1]):  # it is tried twice
         with shown.running(stage):
             pass
@@ -48,7 +48,7 @@ def test_the_time_left_is_that_of_earlier_runs_and_of_the_demo_where_there_are_n
     ran.write_text("".join(json.dumps({"event": FINISHED, "time": "", "seconds": seconds}) + "\n" for seconds in (90, 1000, 110)))
     clock = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: clock[0])
-    shown = Progress(tmp_path, set(), stages, stages)
+    shown = Progress(set(), stages, {stage.address: expected_seconds(tmp_path, stage, {"own@d": 1.0}) for stage in stages})
     for stage in stages[:3]:
         shown.done(stage)
     clock[0] = 2 * (60 + 150 + 85 + 3 * OVERHEAD)  # twice as long as in the demo
@@ -63,10 +63,14 @@ def test_the_time_left_is_that_of_earlier_runs_and_of_the_demo_where_there_are_n
     assert left[1] == f"{duration((110 + OVERHEAD) * 665 / 340)} left)"
 
 
-def test_the_longest_chain_gets_the_slot_and_a_pool_without_size_shares_those_of_cpu() -> None:
+@pytest.mark.parametrize(("of_b", "expected"), [(9.0, ["c", "b", "f"]), (12.0, ["b", "c", "f"])])
+def test_the_longest_way_to_the_end_gets_the_slot_and_a_pool_without_size_shares_those_of_cpu(
+    of_b: float, expected: list[str]
+) -> None:
     stages = chain(a="", b="", c="", d="c", e="d", f="")
     stages[-1] = StageTask("f", "", ("b",), pool="gpu")
-    result, order, threads = Slots({"cpu": 1}, stages), list[str](), list[threading.Thread]()
+    seconds = {"a": 1.0, "b": of_b, "c": 2.0, "d": 4.0, "e": 5.0, "f": 1.0}
+    result, order, threads = Slots({"cpu": 1}, stages, seconds), list[str](), list[threading.Thread]()
 
     def run(stage: StageTask) -> None:
         with result.take(stage):
@@ -80,12 +84,12 @@ def test_the_longest_chain_gets_the_slot_and_a_pool_without_size_shares_those_of
         assert order == []
     for thread in threads:
         thread.join()
-    assert order == ["c", "b", "f"]
+    assert order == expected
 
 
 def test_no_stage_starts_after_the_run_was_ended() -> None:
     stages, caught = chain(a="", b=""), list[StageFailed]()
-    result = Slots({"cpu": 1}, stages)
+    result = Slots({"cpu": 1}, stages, {})
 
     def run() -> None:
         try:

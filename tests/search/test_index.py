@@ -38,7 +38,7 @@ def vectors() -> NDArray[np.float32]:
 
 @pytest.fixture(scope="module")
 def index(vectors: NDArray[np.float32], tmp_path_factory: pytest.TempPathFactory) -> SearchIndex:
-    return indexed(tmp_path_factory.mktemp("index"), vectors, approximate=True)
+    return indexed(tmp_path_factory.mktemp("index"), vectors)
 
 
 def test_a_built_index_is_searched_exactly(index: SearchIndex, vectors: NDArray[np.float32]) -> None:
@@ -68,27 +68,6 @@ def test_only_the_rows_of_a_mask_are_found(index: SearchIndex, vectors: NDArray[
     numbers = np.flatnonzero(chosen)
     among, wanted = nearest(vectors[chosen], vectors[:3], 20)
     assert (rows == numbers[among]).all() and (scores == wanted).all()
-
-
-def test_graphs_find_rows_of_their_kind_with_the_recall_that_is_stored(index: SearchIndex) -> None:
-    assert set(index.contents.recall) == {"1", "10", "100"} and min(index.contents.recall.values()) > 0.95
-    shares = []
-    for kind, other in (("image", "speech"), ("speech", "image")):
-        for query in index.embeddings[index.of_kind[other]]:
-            rows, scores = index.search_graph(query, 10, kind)
-            best = index.search(query[None], 10, index.of_kind[kind])[1]
-            assert index.of_kind[kind][rows].all()
-            shares.append((scores >= best[0, -1]).mean())
-    assert np.mean(shares) == pytest.approx(index.contents.recall["10"])
-
-
-def test_an_index_without_graphs_says_how_to_get_them(tmp_path: Path) -> None:
-    built = indexed(tmp_path, np.ones((2, 3), np.float32), approximate=True)
-    assert built.contents.recall == {"1": 1.0}
-    exact = indexed(tmp_path, np.ones((2, 3), np.float32))
-    assert not list(tmp_path.glob("*.usearch")) and not exact.contents.recall
-    with pytest.raises(HearsightError, match=r"has no graph .*build_search_index\.approximate"):
-        exact.search_graph(np.ones(3), 1, "image")
 
 
 @pytest.mark.parametrize(
@@ -152,7 +131,7 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
-    indexed(folder, np.ones((40, 3), np.float32), approximate=True)
+    indexed(folder, np.ones((40, 3), np.float32))
     return folder
 
 
@@ -167,7 +146,7 @@ DAMAGES = {
 @pytest.mark.parametrize(
     ("name", "how"),
     [
-        *((name, how) for name in ("embeddings.npy", "items.parquet", "speech.usearch") for how in DAMAGES),
+        *((name, how) for name in ("embeddings.npy", "items.parquet") for how in DAMAGES),
         *(("index.json", how) for how in ("short", "empty")),
     ],
 )

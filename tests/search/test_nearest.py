@@ -1,9 +1,8 @@
-"""The exact search against a naive oracle, on what makes single-precision products and ties go wrong; the graph against it."""
+"""The exact search against a naive oracle, on what makes single-precision products and ties go wrong."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from components.core.errors import HearsightError
 from components.search import nearest as module
-from components.search.nearest import Graph, largest_norm, nearest
+from components.search.nearest import nearest
 
 Vectors = NDArray[np.float32]
 
@@ -115,48 +113,3 @@ def test_no_query_and_no_vector_have_no_neighbours() -> None:
     some = np.ones((4, 3), np.float32)
     assert nearest(some, some[:0], 2)[0].shape == (0, 2)
     assert nearest(some[:0], some[:2], 2, largest=1.0)[0].shape == (2, 0)
-
-
-@pytest.fixture(scope="module")
-def clustered() -> Vectors:
-    """Twenty clusters of norms between ½ and 2, with duplicates."""
-    draw = np.random.default_rng(0)
-    near = draw.standard_normal((20, 32))[draw.integers(0, 20, 700)] + 0.4 * draw.standard_normal((700, 32))
-    return (near * draw.uniform(0.5, 2, (700, 1))).astype(np.float32)[draw.integers(0, 700, 1000)]
-
-
-def test_a_graph_finds_most_of_the_largest_products_among_its_rows(clustered: Vectors, tmp_path: Path) -> None:
-    rows = np.arange(0, 1000, 2)
-    for name in ("one", "other"):
-        Graph.write(tmp_path / name, clustered, rows, largest_norm(clustered))
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
-    graph, shares = Graph(tmp_path / "one", clustered), []
-    for query in np.random.default_rng(4).standard_normal((40, 32)).astype(np.float32):
-        found, scores = graph.nearest(query, 10)
-        exact, best = nearest(clustered[rows], query[None], 10)
-        shares.append((scores >= best[0, -1]).mean())
-        assert set(found) <= set(rows) and len(set(found)) == 10
-        assert (scores[np.isin(found, rows[exact[0]])] == best[0][np.isin(rows[exact[0]], found)]).all()
-    assert np.mean(shares) > 0.9
-
-
-def test_small_graphs_and_zero_queries_have_an_answer(tmp_path: Path) -> None:
-    for name, vectors in {"one": np.ones((1, 4)), "zeros": np.zeros((5, 4)), "large": np.full((30, 4), 1e4)}.items():
-        single = vectors.astype(np.float32)
-        Graph.write(tmp_path / name, single, np.arange(len(vectors)), largest_norm(single))
-        graph = Graph(tmp_path / name, single)
-        for query in (np.ones(4, np.float32), np.zeros(4, np.float32)):
-            assert len(graph.nearest(query, 9)[0]) == min(9, len(vectors))
-
-
-def test_a_damaged_graph_is_refused(clustered: Vectors, tmp_path: Path) -> None:
-    path = tmp_path / "graph"
-    Graph.write(path, clustered[:50], np.arange(50), 2.0)
-    whole = path.read_bytes()
-    for damaged in (b"", b"abc", whole[:40]):
-        path.write_bytes(damaged)
-        with pytest.raises(HearsightError, match="is damaged"):
-            Graph(path, clustered)
-    path.write_bytes(whole)
-    with pytest.raises(HearsightError, match="is damaged"):
-        Graph(path, clustered[:, :5])

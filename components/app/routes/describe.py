@@ -24,7 +24,8 @@ from components.reporting.pages import data_uri
 from components.tools.describe.describer import LANGUAGES, Describer, Description
 from components.tools.describe.page import DescribedPage
 from components.tools.describe.sources import describe_address
-from components.tools.describe.speech import default_voice, say
+from components.tools.describe.speech import say
+from components.tools.describe.voices import default_voice
 
 router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
 SPEECH, SPEECH_SECONDS = "speech", 3600
@@ -186,7 +187,7 @@ def _answer(request: Request, captions: str, address: str, file: UploadFile | No
         return _page(request, captions, address=address, description=found, aloud=_aloud(request, found))
     name = _pages_of(request).keep(at, found)
     described = [(one, _aloud(request, one.description)) for one in found.proposals]
-    limits = next((one.description.limits for one in found.proposals if one.description), ())
+    limits = next(((one.trained_on, *one.limits) for proposal in found.proposals if (one := proposal.description)), ())
     return _page(request, captions, address=address, page=found, at=at, name=name, described=described, limits=limits)
 
 

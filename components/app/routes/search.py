@@ -17,7 +17,8 @@ from components.core.errors import HearsightError
 from components.reporting.pages import data_uri
 from components.search.queries import Query, parse_query
 from components.search.searcher import KINDS, SearchResult
-from components.tools.describe.speech import LONGEST_QUERY, speak_query, spoken_languages
+from components.tools.describe.speech import LONGEST_QUERY, speak_query
+from components.tools.describe.voices import spoken_languages
 
 router = APIRouter(prefix="/search", dependencies=[Depends(require_owner)])
 COUNTS = (5, 10, 20)

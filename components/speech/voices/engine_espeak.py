@@ -22,6 +22,9 @@ SEED = 1
 """Seed of the noise in a voice: eSpeak NG seeds its generator with the time of day."""
 # Constants of speak_lib.h.
 _SYNCHRONOUS, _DONT_EXIT, _BY_CHARACTER, _UTF8, _OK = 2, 0x8000, 1, 1, 0
+_IPA, _TIED = 0x02, 0x80
+TIE = "^"
+"""What stands between the letters of one phoneme in :meth:`Espeak.phonemes`."""
 
 
 def espeak_home() -> Path | None:
@@ -64,17 +67,30 @@ class Espeak:
 
         self._callback = collect  # referenced here because the library holds only its address
         self._espeak.espeak_SetSynthCallback(self._callback)
+        self._espeak.espeak_TextToPhonemes.restype = ctypes.c_char_p
+        self._espeak.espeak_TextToPhonemes.argtypes = [ctypes.POINTER(ctypes.c_char_p), ctypes.c_int, ctypes.c_int]
+
+    def phonemes(self, text: str, language: str) -> str:
+        """Return the text in IPA, without its punctuation; the letters of one phoneme are tied by :data:`TIE`."""
+        self._set_voice(language)
+        left, clauses = ctypes.c_char_p(text.encode()), list[str]()
+        while left.value is not None:  # the library moves it behind the clause that it reads, and to null at the end
+            clauses.append(self._espeak.espeak_TextToPhonemes(ctypes.byref(left), _UTF8, _IPA | _TIED | ord(TIE) << 8).decode())
+        return " ".join(clauses)
 
     def say(self, text: str, speaker: str) -> tuple[NDArray[Any], int]:
         """See :class:`~components.speech.voices.voice.Engine`."""
-        if self._espeak.espeak_SetVoiceByName(speaker.encode()) != _OK:
-            raise ValueError(f"espeak-ng has no voice '{speaker}'")
+        self._set_voice(speaker)
         self._blocks.clear()
         self._espeak.espeak_ng_SetRandSeed(ctypes.c_long(SEED))
         raw = text.encode()
         if self._espeak.espeak_Synth(raw, len(raw) + 1, 0, _BY_CHARACTER, 0, _UTF8, None, None) != _OK:
             raise RuntimeError("espeak-ng refused the text")
         return np.frombuffer(b"".join(self._blocks), dtype="<i2"), self._rate
+
+    def _set_voice(self, name: str) -> None:
+        if self._espeak.espeak_SetVoiceByName(name.encode()) != _OK:
+            raise ValueError(f"espeak-ng has no voice '{name}'")
 
 
 def _voice(name: str, language: str, sex: str, speaker: str, level: float) -> Voice:

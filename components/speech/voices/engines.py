@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.speech.voices import engine_espeak, engine_flite, engine_hibari, engine_nanotts, engine_piper
+from components.speech.voices import engine_espeak, engine_flite, engine_hibari, engine_kokoro, engine_nanotts, engine_piper
 from components.speech.voices.voice import EngineEntry
 
 ENGINES: dict[str, EngineEntry] = {
@@ -10,5 +10,6 @@ ENGINES: dict[str, EngineEntry] = {
     "nanotts": engine_nanotts.ENGINE,
     "flite": engine_flite.ENGINE,
     "piper": engine_piper.ENGINE,
+    "kokoro": engine_kokoro.ENGINE,
     "espeak": engine_espeak.ENGINE,
 }

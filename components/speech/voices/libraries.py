@@ -19,13 +19,18 @@ SYSTEM = ("/usr/lib/*-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 
 def find_library(package: str, name: str) -> Path | None:
     """Return the file ``name`` of a package's library folder, or None where it is not available."""
-    for root in _roots():
-        for path in sorted((root / UNPACKED / package / "usr/lib").glob(f"*/{name}")):
+    for home in fetched(UNPACKED / package):
+        for path in sorted((home / "usr/lib").glob(f"*/{name}")):
             return path
     for pattern in SYSTEM:
         for path in sorted(Path("/").glob(f"{pattern[1:]}/{name}")):
             return path
     return None
+
+
+def fetched(place: Path) -> list[Path]:
+    """Return the folders that may hold what was fetched into ``place`` of a project: this one, its main one, the code's."""
+    return [root / place for root in _roots()]
 
 
 def _roots() -> list[Path]:

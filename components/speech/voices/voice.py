@@ -35,6 +35,8 @@ class Voice:
     """dB that bring its captions to a mean active level of -26 dBFS (``hearsight say`` prints the level)."""
     extra: bool = False
     """Optional: skipped with a message if not installed; other voices must be installed."""
+    slow: bool = False
+    """Takes about a second of CPU an utterance or more: left out of large sets (``synthesize.slow_utterances``)."""
     paid: bool = False
     """Spoken by a service over the network that charges for each answer."""
 

@@ -42,8 +42,6 @@ class Params(Settings):
     """Splits that are indexed. Ours."""
     crop: Literal["centre", "whole"] = "centre"
     """What of an image the model is shown, of queries too. CSC §4.1: its centre."""
-    approximate: bool = False
-    """Whether graphs for `hearsight search --approximate` are made too, and their recall measured. Ours."""
     page: Page = Page()
     """Figure 4."""
     hardware: Inference = Inference()

@@ -66,9 +66,7 @@ def build(stage: Stage) -> Built:
     # The index is built outside the output and linked into it, so that large files are written once.
     scratch = stage.work / INDEX
     shutil.rmtree(scratch, ignore_errors=True)
-    contents = build_index(scratch, items.embeddings(), table, model["weights_sha256"], approximate=params.approximate)
-    for depth, recall in contents.recall.items():
-        stage.metric(f"approximate.recall_at_{depth}", recall)
+    build_index(scratch, items.embeddings(), table, model["weights_sha256"])
     for path in sorted(scratch.iterdir()):
         stage.write_file(f"{SEARCH}/{INDEX}/{path.name}", path)
     shutil.rmtree(scratch)

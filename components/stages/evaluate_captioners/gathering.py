@@ -10,6 +10,8 @@ from components.metrics.bootstrap import bootstrap_intervals
 from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.hallucination import hallucination_rates
 from components.reporting.values import Contrast, Value
+from components.reporting.verdicts import Finding
+from components.stages.evaluate_captioners.claims import CaptionerClaim, applicable_claims
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.jobs import Constant
 from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption, Pair, Row, Table, Writing
@@ -73,7 +75,9 @@ def _intervals(
     constants: Mapping[str, Constant],
     params: Params,
 ) -> dict[str, tuple[float, float]]:
-    """Return interval ends by ``<training>-<network> <metric>``, `` <metric>`` (constant), ``<first> <second> <network>``."""
+    """Return interval ends by ``<cell> <metric>``, `` <metric>`` (constant), ``<first> <second> <network>``,
+    ``<cell> less <cell>``; a cell is ``<training>-<network>``.
+    """
     columns: dict[str, Sequence[float]] = {}
     for (training, network), names in cells.items():
         for metric, values in _items_of(test_set.name, names, scored).items():
@@ -83,9 +87,15 @@ def _intervals(
     for first, second in pairs:
         if test_set.name in (first.name, second.name):
             for network in networks_trained_on_both(first.name, second.name, cells):
-                one, other = (columns[f"{training}-{network} {MAIN}"] for training in (first.name, second.name))
-                columns[f"{first.name} {second.name} {network}"] = [a - b for a, b in zip(one, other, strict=True)]
+                difference = _less(columns, f"{first.name}-{network}", f"{second.name}-{network}")
+                columns[f"{first.name} {second.name} {network}"] = difference
+    for claim in applicable_claims(test_set.name, cells):
+        columns |= {f"{one} less {other}": _less(columns, one, other) for one, other in claim.pairs}
     return bootstrap_intervals(columns, seed=params.seed, resamples=params.resamples)
+
+
+def _less(columns: Mapping[str, Sequence[float]], one: str, other: str) -> list[float]:
+    return [a - b for a, b in zip(columns[f"{one} {MAIN}"], columns[f"{other} {MAIN}"], strict=True)]
 
 
 def _table(
@@ -120,7 +130,24 @@ def _table(
         rows,
         constant,
         list(find_language_gaps(test_set.items, params.meteor, params.spice).values()),
+        [_judge(claim, test_set.name, rows, interval_ends) for claim in applicable_claims(test_set.name, cells)],
     )
+
+
+def _judge(
+    claim: CaptionerClaim, test: str, rows: Sequence[Row], interval_ends: Mapping[str, tuple[float, float]]
+) -> Finding[CaptionerClaim]:
+    named = {row.name: row for row in rows}
+    judged = []
+    for one, other in claim.pairs:
+        a, b = named[one].values[MAIN], named[other].values[MAIN]
+        # Models are paired by the number of their seed.
+        others = {model.rpartition("-")[2]: scores[MAIN] for model, scores in named[other].seeds.items()}
+        numbered = [(model.rpartition("-")[2], scores[MAIN]) for model, scores in named[one].seeds.items()]
+        seeds = tuple(score - others[seed] for seed, score in numbered if seed in others)
+        title = f"{one} less {other}"
+        judged.append(Contrast(title, test, Value(a.mean - b.mean, *interval_ends[title], seeds), a, b))
+    return Finding(claim, tuple(judged))
 
 
 def value_of(values: Sequence[float], ends: tuple[float, float] | None) -> Value:

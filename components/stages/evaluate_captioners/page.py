@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from components.reporting.pages import data_uri, render
+from components.reporting.verdicts import MARKS, verdict
 from components.stages.evaluate_captioners.inputs import EvaluationSet
 from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, SIGNATURE
@@ -52,6 +53,8 @@ def render_page(results: CaptionerResults, thumbnails: Mapping[str, str], warnin
         marked=results.marked,
         frequent=FREQUENT,
         paper=PAPER_AOANET,
+        marks=MARKS,
+        verdict=verdict,
     )
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from components.reporting.values import Contrast, Value, best_of
+from components.reporting.verdicts import Finding
+from components.stages.evaluate_captioners.claims import CaptionerClaim
 from components.stages.evaluate_captioners.inputs import Item, Model
 from components.stages.evaluate_captioners.scoring import METRICS, ObjectMentions
 
@@ -52,6 +54,8 @@ class Table:
     constant: tuple[str, dict[str, Value]] | None
     left_out: list[str] = field(default_factory=list)
     """Why enabled metrics are left out, a line each."""
+    findings: Sequence[Finding[CaptionerClaim]] = ()
+    """The papers' claims, by paired differences of the main metric."""
 
     @property
     def metrics(self) -> list[str]:

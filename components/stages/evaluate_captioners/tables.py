@@ -11,7 +11,8 @@ import pyarrow as pa
 from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
 from components.core.text_encoding import csv_text
-from components.reporting.values import Value, interval, number, rounded, six_digits
+from components.reporting.values import Value, decimal, interval, number, rounded, six_digits
+from components.reporting.verdicts import verdict
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table, Writing
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, SIGNATURE, Scored
@@ -67,6 +68,19 @@ def _table_json(table: Table) -> dict[str, Any]:
     }
     content["writing"] = {row.name: dict(_rounded_figures(row.writing)) for row in table.rows}
     content["writing"]["references"] = dict(_rounded_figures(table.references_writing))
+    content["claims"] = [
+        {
+            "claim": finding.claim.says, "paper": finding.claim.source, "verdict": finding.verdict,
+            "needs": list(finding.claim.needs),
+            "measured": [
+                {"contrast": contrast.title, "verdict": verdict(contrast.difference)}
+                | contrast.difference.plain("value")
+                | {"seeds": [rounded(value) for value in contrast.difference.seeds]}
+                for contrast in finding.judged
+            ],
+        }
+        for finding in table.findings
+    ]  # fmt: skip
     if table.constant:
         caption, values = table.constant
         content["constant"] = {"caption": caption} | {name: value.plain("mean") for name, value in values.items()}
@@ -144,6 +158,11 @@ def render_summary(results: CaptionerResults) -> str:
         if table.constant:
             value = table.constant[1][MAIN]
             lines.append(f"  {'constant caption':<{width}}  {number(value):<13}  ({interval(value)}): “{table.constant[0]}”")
+        for finding in (finding for finding in table.findings if finding.judged):
+            lines.append(f"  {finding.verdict:<15} {finding.claim.says}")
+            for contrast in finding.judged:
+                difference = decimal(contrast.difference.mean, plus=True)
+                lines.append(f"{'':18}{contrast.title} {difference} ({interval(contrast.difference)})")
         lines.append("")
     several = any(row.values[MAIN].deviation is not None for table in results.tables for row in table.rows)
     seeds = "± is over seeds. " if several else ""

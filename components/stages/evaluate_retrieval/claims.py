@@ -1,9 +1,7 @@
-"""The recalls that the paper reports, its claims as differences between rows, and their verdicts.
+"""The recalls that the paper reports, and its claims as differences between rows.
 
-A claim is one or more contrasts: weighted sums of rows' recalls over the same queries. A contrast has a 95 % interval over
-queries (seeds are averaged first) and one value per seed. It **holds** if the interval and the values of all seeds are above 0,
-it **does not hold** if they are all below 0, and otherwise it **cannot be told**. A claim holds if all its contrasts hold in both
-directions; it does not hold if one of them does not. "Competitive" means at most a tenth below, since the paper names no margin;
+A claim is one or more contrasts: weighted sums of rows' recalls over the same queries, judged in both directions
+(:mod:`components.reporting.verdicts`). "Competitive" means at most a tenth below, since the paper names no margin;
 both recalls are then counted above chance, for rows at chance would be competitive otherwise. Where chance finds everything, no
 claim is measured.
 """
@@ -12,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from components.reporting.values import Value
+from components.reporting.verdicts import Claim
 from components.stages.evaluate_retrieval.columns import Term
 from components.stages.evaluate_retrieval.scoring import TO_IMAGE, TO_SPEECH
 
@@ -52,7 +50,6 @@ def table_of(row: str) -> str | None:
     return "table 1" if row in TABLE_1 else "table 2" if row in TABLE_2 else None
 
 
-HOLDS, FAILS, UNDECIDED, UNMEASURED = "holds", "does not hold", "cannot be told", "not measured"
 CENTRE, WHOLE = "centre", "whole"
 ALMOST = 0.9
 """A row is competitive with another from this share of the other's recall."""
@@ -68,20 +65,16 @@ class WeightedSum:
     """Whether it is of recalls less chance."""
 
 
-@dataclass(frozen=True)
-class Claim:
+@dataclass(frozen=True, kw_only=True)
+class RecallClaim(Claim):
     """A claim of the paper and the contrasts that test it."""
 
-    says: str
-    source: str
     depth: int
     """k of the R@k that decides it."""
     sums: tuple[WeightedSum, ...] = ()
-    needs: tuple[str, ...] = ()
-    """Rows that it needs and that were not measured."""
 
 
-def applicable_claims(rows: Collection[str], crops: Collection[str], main: str) -> list[Claim]:
+def applicable_claims(rows: Collection[str], crops: Collection[str], main: str) -> list[RecallClaim]:
     """Return the claims about the kinds of rows measured, with or without all rows they need.
 
     Args:
@@ -94,7 +87,7 @@ def applicable_claims(rows: Collection[str], crops: Collection[str], main: str) 
     return claims
 
 
-def _table_1(rows: Collection[str], crop: str) -> list[Claim]:
+def _table_1(rows: Collection[str], crop: str) -> list[RecallClaim]:
     batches = sorted(int(row.rpartition("-")[2]) for row in rows if row.startswith("mms-"))
     # Without any comparison the claim lists the paper's rows as missing.
     compared = [batch for batch in batches if f"triplet-{batch}" in rows] or [48]
@@ -109,7 +102,7 @@ def _table_1(rows: Collection[str], crop: str) -> list[Claim]:
     return [better, double, larger]
 
 
-def _table_2(rows: Collection[str], crop: str) -> list[Claim]:
+def _table_2(rows: Collection[str], crop: str) -> list[RecallClaim]:
     speech, image = _less("audio-100", "none-100", crop), _less("image-100", "none-100", crop)
     both = [_less("both-100", "audio-100", crop), _less("both-100", "image-100", crop)]
     tenth_scratch, tenth_warm = _less("both-10", "none-100", crop, ALMOST), _less("both-10", "both-100", crop, ALMOST)
@@ -125,21 +118,22 @@ def _table_2(rows: Collection[str], crop: str) -> list[Claim]:
     return [_make_claim(rows, statement, source, 10, sums) for statement, source, sums in claims]
 
 
-def _cropping(rows: Collection[str], crops: Collection[str]) -> Claim:
+def _cropping(rows: Collection[str], crops: Collection[str]) -> RecallClaim:
     weight = 1.0 / len(rows)
     terms = [Term(row, crop, sign * weight) for row in rows for crop, sign in ((WHOLE, 1.0), (CENTRE, -1.0))]
     statement = "Cropping limits the models: they find more when they see whole images."
     source = "section 4.4, table 3 (there by raters: 62.5 % of cropped images match their caption to all five, 89.1 % of whole)"
-    claim = Claim(statement, source, 10, (WeightedSum("whole less centre, the mean of all rows", tuple(terms)),))
+    sums = (WeightedSum("whole less centre, the mean of all rows", tuple(terms)),)
     missing = tuple(f"crop {crop}" for crop in (CENTRE, WHOLE) if crop not in crops)
-    return replace(claim, sums=(), needs=missing) if missing else claim
+    return RecallClaim(says=statement, source=source, depth=10, sums=() if missing else sums, needs=missing)
 
 
-def _make_claim(rows: Collection[str], statement: str, source: str, depth: int, sums: list[WeightedSum]) -> Claim:
+def _make_claim(rows: Collection[str], statement: str, source: str, depth: int, sums: list[WeightedSum]) -> RecallClaim:
     needed = dict.fromkeys(term.row for weighted in sums for term in weighted.terms)
     missing = tuple(row for row in needed if row not in rows)
     values = "; ".join(filter(None, (_paper_values(weighted, depth) for weighted in sums)))
-    return Claim(statement, f"{source}{f': {values}' if values else ''}", depth, () if missing else tuple(sums), missing)
+    source = f"{source}{f': {values}' if values else ''}"
+    return RecallClaim(says=statement, source=source, depth=depth, sums=() if missing else tuple(sums), needs=missing)
 
 
 def _less(row: str, other: str, crop: str, times: float = 1.0) -> WeightedSum:
@@ -158,21 +152,3 @@ def _paper_values(weighted: WeightedSum, depth: int) -> str:
             return ""
         values.append(f"{term.row} {to_image:.3f} and {to_speech:.3f}")
     return f"R@{depth} of {', '.join(values)}"
-
-
-def verdict(value: Value) -> str:
-    """Return the verdict on a weighted sum, by its interval over queries and its value for each seed."""
-    if (value.low or 0.0) > 0 and all(seed > 0 for seed in value.seeds):
-        return HOLDS
-    if (value.high or 0.0) < 0 and all(seed < 0 for seed in value.seeds):
-        return FAILS
-    return UNDECIDED
-
-
-def verdict_of_all(verdicts: Collection[str]) -> str:
-    """Return the verdict on a claim, from those of its contrasts in both directions."""
-    if not verdicts:
-        return UNMEASURED
-    if FAILS in verdicts:
-        return FAILS
-    return HOLDS if set(verdicts) == {HOLDS} else UNDECIDED

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from components.reporting.values import Contrast, Value, best_of, shifted
-from components.stages.evaluate_retrieval.claims import Claim, applicable_claims, verdict, verdict_of_all
+from components.reporting.verdicts import Finding
+from components.stages.evaluate_retrieval.claims import RecallClaim, applicable_claims
 from components.stages.evaluate_retrieval.columns import Cell, Columns, Term, measure
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 
@@ -50,20 +51,6 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A claim with its measured contrasts."""
-
-    claim: Claim
-    judged: tuple[Contrast, ...]
-    """One per direction and weighted sum of the claim."""
-
-    @property
-    def verdict(self) -> str:
-        """One of the four of :mod:`components.stages.evaluate_retrieval.claims`."""
-        return verdict_of_all([verdict(contrast.difference) for contrast in self.judged])
-
-
-@dataclass(frozen=True)
 class RetrievalResults:
     """All rows of the table, and the verdicts on the paper's claims."""
 
@@ -77,7 +64,8 @@ class RetrievalResults:
     counts: dict[str, int]
     """Counts of ``images``, ``utterances``, ``records`` and ``rounds`` in the split."""
     chance: dict[Cell, float]
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding[RecallClaim], ...]
+    """Each with a contrast per direction and weighted sum."""
 
     @property
     def main(self) -> Row:
@@ -133,7 +121,7 @@ def models_by_row(model_info: Mapping[str, dict[str, Any]]) -> dict[str, list[st
     return {row: rows[row] for row in sorted(rows, key=order)}
 
 
-def _judge(claim: Claim, columns: Columns, chance: Mapping[Cell, float], params: Params) -> Finding:
+def _judge(claim: RecallClaim, columns: Columns, chance: Mapping[Cell, float], params: Params) -> Finding[RecallClaim]:
     cells = [Cell("", direction, claim.depth) for direction in DIRECTIONS]
     if claim.depth not in params.depths:
         claim = replace(claim, sums=(), needs=(*claim.needs, f"R@{claim.depth}"))

@@ -13,18 +13,8 @@ from xml.sax.saxutils import escape
 from components.reporting import svg
 from components.reporting.pages import render
 from components.reporting.values import beside_chance
-from components.stages.evaluate_retrieval.claims import (
-    DEPTHS,
-    FAILS,
-    HOLDS,
-    TABLES,
-    TITLES,
-    UNDECIDED,
-    UNMEASURED,
-    reported,
-    table_of,
-    verdict,
-)
+from components.reporting.verdicts import MARKS, verdict
+from components.stages.evaluate_retrieval.claims import DEPTHS, TABLES, TITLES, reported, table_of
 from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import STARTS, RetrievalResults, Row
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
@@ -104,7 +94,6 @@ def _ticks(most: float) -> list[float]:
 
 
 CROPS = {"centre": "the centre of each image", "whole": "whole images"}
-MARKS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "open", UNMEASURED: "none"}
 """Verdict → its CSS class."""
 
 

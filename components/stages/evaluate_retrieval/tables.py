@@ -8,7 +8,8 @@ from typing import Any
 
 from components.core.text_encoding import csv_text
 from components.reporting.values import beside_chance, decimal, interval, rounded, six_digits
-from components.stages.evaluate_retrieval.claims import reported, verdict
+from components.reporting.verdicts import verdict
+from components.stages.evaluate_retrieval.claims import reported
 from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS

@@ -100,22 +100,28 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
     source = {row["image_sha256"]: row["media"] for row in rows}
     views = {sha: 1 + (params.views if sha in training else 0) for sha in sorted(source)}
     pack = pack_views if params.grid else npy_bytes
-    arrays = _encoded(task, source, views, ViewSpec(params.crops, params.least_area, params.grid))
+    encoder = _encoder(task, ViewSpec(params.crops, params.least_area, params.grid))
+    arrays = _encoded(task, encoder, source, views)
     members = {f"{sha}{_features_suffix(task)}": pack(array) for sha, array in arrays.items()}
     if params.centre:
-        # Retrieval, which alone reads the central square, takes the whole image's vector.
-        centres = _encoded(task, source, dict.fromkeys(views, 1), ViewSpec("centre", grid=False))
-        members |= {_centre_name(sha): npy_bytes(array) for sha, array in centres.items()}
+        # Retrieval, which alone reads the central square, takes its mean vector; of a square image it is the whole image's.
+        of_centre, read = _encoder(task, ViewSpec("centre", grid=False)), task.inputs["media"].read_media
+        centres = {sha: arrays[sha][:1, :1] for sha in views if of_centre.sees_as(encoder, read(source[sha]))}
+        centres |= _encoded(task, of_centre, source, {sha: 1 for sha in views if sha not in centres})
+        members |= {_centre_name(sha): npy_bytes(centres[sha]) for sha in views}
     return members
 
 
-def _encoded(
-    task: Task, source: Mapping[str, str], views: Mapping[str, int], view_spec: ViewSpec
-) -> dict[str, NDArray[np.float16]]:
-    """Return sha256 → the first ``views[sha256]`` views of the image at ``source[sha256]``."""
+def _encoder(task: Task, view_spec: ViewSpec) -> EncodedImage:
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = installed_file(task.project, encoder.weights) if encoder.weights else None
-    annotator = EncodedImage(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
+    return EncodedImage(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
+
+
+def _encoded(
+    task: Task, annotator: EncodedImage, source: Mapping[str, str], views: Mapping[str, int]
+) -> dict[str, NDArray[np.float16]]:
+    """Return sha256 → the first ``views[sha256]`` views of the image at ``source[sha256]``."""
     payloads = {
         feature_key(sha, number): (lambda sha=sha, number=number: (task.inputs["media"].read_media(source[sha]), sha, number))
         for sha, count in views.items()

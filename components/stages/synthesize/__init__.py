@@ -23,9 +23,14 @@ class Params(Settings):
     """Seed of every draw. Ours."""
     utterances: int = 1
     """Utterances of each caption, at least 1. CSC §2.2: 1."""
-    voices: list[str] = ["hibari-heart", "nanotts-en-us", "nanotts-en-gb", "flite-slt", "flite-rms", "flite-kal16"]
+    voices: list[str] = [
+        *("hibari-heart", "nanotts-en-us", "nanotts-en-gb", "flite-slt", "flite-rms", "flite-kal16"),
+        *("kokoro-pt-dora", "kokoro-pt-alex", "kokoro-es-dora", "kokoro-es-alex"),
+    ]
     """Names of the voices; each caption gets voices of its language, drawn uniformly. CSC §2.2: 6 WaveNet voices of American
-    English; ours: 6 that need no account."""
+    English; ours: 6 that need no account, and 2 each for Portuguese and Spanish."""
+    slow_utterances: int = 5000
+    """Slow voices, which are Kokoro's, are left out of a language with more utterances. Ours: 5,000 take two hours of a core."""
     max_characters: int = 600
     """Captions with more characters, as spoken, are dropped by ``too_long``. Ours, some 40 s; CC table 3: captions have 10.3
     tokens (sd 4.5)."""
@@ -41,6 +46,8 @@ class Params(Settings):
 
     def check(self, where: str) -> None:
         """Require numbers in their ranges, and voices of the catalogue, each once, installed or not."""
+        if self.slow_utterances < 0:
+            raise HearsightError("must be at least 0", where=f"{where}.slow_utterances", hint="set 0 to never take a slow voice")
         if self.utterances < 1 or not self.voices:
             raise HearsightError(
                 "needs at least one utterance and one voice", where=where, hint="set utterances to 1 or more and name a voice"

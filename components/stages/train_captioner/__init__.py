@@ -30,6 +30,8 @@ class Training(Settings):
     """Words rarer than this in the training captions are unknown. CC §5.2: 4."""
     longest: Positive = 15
     """Words of a caption at most; longer ones are cut. CC §5.2: 15."""
+    domain: str = ""
+    """What the set's images show, in a few words, for readers of a description; empty: the dataset's name. Ours."""
     hardware: Hardware = Hardware()
     """What it runs on."""
     weights: str = ""

@@ -34,7 +34,9 @@ def run(stage: Stage) -> None:
     hardware = training.hardware
     resources = hardware.resources(stage.engine)
     folders = stage.jobs(train_captioner, jobs, step="models", params=hardware, version=1, resources=resources)
-    publish(stage, jobs, folders)
+    splits = stage.inputs["input"].table(["split"])["split"].to_pylist()
+    # Beside the jobs' results, so that other words train nothing again.
+    publish(stage, jobs, folders, {"trained_on": {"domain": training.domain, "captions": splits.count("train")}})
 
 
 def starting_weights_digest(name: str, project: Path, weights: str) -> str:

@@ -9,7 +9,7 @@ images the likelihood a word. The thresholds were chosen with the demo's validat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.metrics.tokens import tokenize
+from components.models.vocabulary import SPECIAL
 from components.search.queries import Query
 from components.search.searcher import Searcher
 from components.tools.describe.models import FoundModel, Models, read_config
@@ -36,20 +37,22 @@ WORDS = {"en": ("sure", "not sure"), "pt": ("com certeza", "sem certeza")}
 LIMITS = {
     "en": {
         "text": "Text in the image is not read.",
-        "words": "The model knows {words} words, learned from the captions of the dataset {source}. It calls everything by one "
-        "of these words.",
+        "captioner": "Trained on {number}captions of {domain}: {words} words. It calls everything by one of these words.",
+        "index": "It repeats captions of {images} images of the dataset {source}.",
         "similar": "This caption was written for a similar image, of the dataset {source}. It may not fit this one.",
         "likelihood": "The confidence is the model's own: there are no captions of similar images to compare with.",
         "empty": "The model has no words for this image.",
+        "unlike": "This image is unlike those that the model was trained on, so it says nothing.",
         "check": "A program wrote this. Check it before you publish it.",
     },
     "pt": {
         "text": "O texto na imagem não é lido.",
-        "words": "O modelo conhece {words} palavras, aprendidas das legendas do conjunto {source}. Ele chama tudo por uma "
-        "dessas palavras.",
+        "captioner": "Treinado com {number}legendas de {domain}: {words} palavras. Chama tudo por uma dessas palavras.",
+        "index": "Repete legendas de {images} imagens do conjunto {source}.",
         "similar": "Esta legenda foi escrita para uma imagem semelhante, do conjunto {source}. Pode não servir para esta.",
         "likelihood": "A confiança é do próprio modelo: não há legendas de imagens semelhantes para comparar.",
         "empty": "O modelo não tem palavras para esta imagem.",
+        "unlike": "Esta imagem não se parece com as do treino, por isso o modelo não diz nada.",
         "check": "Um programa escreveu isto. Confira antes de publicar.",
     },
 }
@@ -121,6 +124,8 @@ class Description:
     """``captioner``, or ``similar images``: then the caption was written for another image."""
     model: str
     version: str
+    trained_on: str
+    """What the model knows, in one line, in the language of the interface."""
     limits: tuple[str, ...]
     """What the model cannot do, in the language of the interface."""
 
@@ -132,13 +137,16 @@ class Description:
     def plain(self) -> dict[str, Any]:
         """Return the description as JSON values."""
         evidence = {"confidence": round(self.confidence, 4), "sure": self.sure, "word": self.word}
-        source = {"source": self.source, "model": self.model, "version": self.version, "limits": list(self.limits)}
-        return {"caption": self.caption, "language": self.language, **evidence, "evidence": self.evidence.plain(), **source}
+        source = {"source": self.source, "model": self.model, "version": self.version, "trained_on": self.trained_on}
+        written = {"caption": self.caption, "language": self.language, **evidence, "evidence": self.evidence.plain()}
+        return {**written, **source, "limits": list(self.limits)}
 
 
 class _Written(NamedTuple):
     caption: str
     evidence: Evidence
+    missing: str = "empty"
+    """The note on why there is no caption."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +157,8 @@ class Describer:
     found: FoundModel
     interface: str
     threshold: float | None
+    trained_on: str
+    """What the model knows, in one line, in the language of the interface."""
     _write: Callable[[bytes, str], _Written]
     _limits: tuple[str, ...]
 
@@ -184,8 +194,7 @@ class Describer:
         models = Models(load_graph(root), registry=registry)
         found = models.choose(language, model)
         open_source = _open_captioner if found.kind == CAPTIONER else _open_similar
-        write, limits = open_source(models, found, language, interface)
-        return cls(language, found, interface, threshold, write, limits)
+        return cls(language, found, interface, threshold, *open_source(models, found, language, interface))
 
     def describe(self, data: bytes, where: str = "the image") -> Description:
         """Return the description of an image file's bytes.
@@ -196,9 +205,9 @@ class Describer:
         Raises:
             HearsightError: it is no image, damaged, too small or too large.
         """
-        caption, evidence = self._write(data, where)
+        caption, evidence, missing = self._write(data, where)
         sure = bool(caption) and evidence.is_sure(self.threshold)
-        limits = self._limits if caption else (limit(self.interface, "empty"), *self._limits)
+        limits = self._limits if caption else (limit(self.interface, missing), *self._limits)
         return Description(
             caption=caption,
             language=self.language,
@@ -209,6 +218,7 @@ class Describer:
             source="captioner" if self.found.kind == CAPTIONER else "similar images",
             model=self.found.name,
             version=self.found.version,
+            trained_on=self.trained_on,
             limits=(*limits, limit(self.interface, "check")),
         )
 
@@ -217,25 +227,33 @@ class Describer:
         return replace(self, _write=lambda data, where: run(data, lambda: self._write(data, where)))
 
 
-_Source = tuple[Callable[[bytes, str], _Written], tuple[str, ...]]
+_Source = tuple[str, Callable[[bytes, str], _Written], tuple[str, ...]]
 
 
 def _open_captioner(models: Models, found: FoundModel, language: str, interface: str) -> _Source:
     captioner = Captioner(found.folder, models.encoder_weights(found.set))
     captioner.require_encoder()
     images = _training_images(models, found)
-    words = limit(interface, "words", words=f"{len(captioner.config['vocabulary']):,}", source=found.set)
-    limits = [limit(interface, "text"), words]
+    limits = [limit(interface, "text")]
     if images is None:
         limits.append(limit(interface, "likelihood"))
 
     def write(data: bytes, where: str) -> _Written:
         seen = captioner.see(data, where)
+        if images is not None and not images.is_like(seen[0]):
+            return _Written("", Evidence(None, 0.0, min(NEAREST, len(images))), "unlike")
         (written,) = captioner.write([seen])
         support = images.support(written.words, seen[0]) if images is not None else None
         return _Written(written.text, Evidence(written.likelihood, support, min(NEAREST, len(images)) if images else 0))
 
-    return write, tuple(limits)
+    return _trained_on(captioner.config, found.set, interface), write, tuple(limits)
+
+
+def _trained_on(config: Mapping[str, Any], dataset: str, interface: str) -> str:
+    about = config.get("trained_on", {})  # models of earlier versions lack it
+    words = len(set(config["vocabulary"]) - set(SPECIAL))
+    number = f"{about['captions']:,} " if about else ""
+    return limit(interface, "captioner", number=number, domain=about.get("domain") or dataset, words=f"{words:,}")
 
 
 def _training_images(models: Models, found: FoundModel) -> TrainingImages | None:
@@ -268,7 +286,8 @@ def _open_similar(models: Models, found: FoundModel, language: str, interface: s
         support = weights.support(set(tokenize(first[0])), [_words(texts) for texts in others])
         return _Written(first[0], Evidence(None, support, len(others)))
 
-    return write, (limit(interface, "similar", source=found.name), limit(interface, "text"))
+    known = limit(interface, "index", images=f"{len(captions):,}", source=found.name)
+    return known, write, (limit(interface, "similar", source=found.name), limit(interface, "text"))
 
 
 def _texts(item: dict[str, Any], language: str) -> list[str]:

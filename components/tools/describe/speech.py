@@ -10,10 +10,11 @@ from typing import NamedTuple
 from components.core.errors import HearsightError
 from components.search.queries import Query, parse_query
 from components.speech.text_normalization import RejectedText, normalise_for_speech
-from components.speech.voices.catalogue import VOICES, installed, split_installed, voice_named
+from components.speech.voices.catalogue import split_installed, voice_named
 from components.speech.voices.failures import SILENT
 from components.stages.synthesize.prosody import Prosody
 from components.stages.synthesize.speech import Clip, Speech, Unspoken, unpack
+from components.tools.describe.voices import default_voice
 
 LONGEST = 10_000
 """Characters of one text."""
@@ -29,20 +30,6 @@ class Spoken(NamedTuple):
     voice: str
     clip: Clip
     """Its FLAC, 16 kHz mono, and measures."""
-
-
-def default_voice(language: str) -> str:
-    """Return the first installed voice of a language that costs nothing, in the order of ``hearsight voices``.
-
-    Raises:
-        HearsightError: none is installed; it names the command that installs one.
-    """
-    local = [voice for voice in VOICES.values() if voice.language == language and not voice.paid]
-    for voice in local:
-        if installed(voice):
-            return voice.name
-    hint = f"run `{local[0].install}`" if local else "see `hearsight voices`"
-    raise HearsightError(f"no local voice for '{language}' is installed", where="--speak", hint=hint)
 
 
 def say(text: str, voice: str, *, rate: float = 1.0, pitch: float = 0.0, gain: float = 0.0) -> Spoken:
@@ -92,8 +79,3 @@ def speak_query(text: str, language: str = "", voice: str = "") -> SpokenText:
         raise HearsightError(f"has {len(said)} characters, more than {LONGEST_QUERY}", where="the text", hint="shorten it")
     chosen = voice or default_voice(language)
     return SpokenText(parse_query(say(said, chosen).clip.flac, "the spoken text"), chosen)
-
-
-def spoken_languages() -> list[str]:
-    """Return the languages that a local voice here speaks, sorted."""
-    return sorted({voice.language for voice in VOICES.values() if not voice.paid and installed(voice)})

@@ -48,7 +48,9 @@ def voices(root: Path) -> list[Finding]:
     broken = {engine: said for engine, said in _probed(probes).items() if said}
     absent = [voice for name, voice in free.items() if name not in there and voice not in foreign]
     findings = [Finding(MISSING, f"voice {v.name}", "is not installed", v.install) for v in absent if not v.extra]
-    findings += [Finding(WARNING, f"voice {v.name}", "is not installed, and left out", v.install) for v in absent if v.extra]
+    for install in dict.fromkeys(voice.install for voice in absent if voice.extra):
+        same = ", ".join(voice.name for voice in absent if voice.extra and voice.install == install)
+        findings.append(Finding(WARNING, f"voice {same}", "not installed, and left out", install))
     findings += [Finding(WARNING, f"voice {v.name}", lack.why, lack.cure) for v in foreign if (lack := lack_here(v))]
     for engine, said in broken.items():
         install = next(voice.install for voice in there.values() if voice.engine == engine)

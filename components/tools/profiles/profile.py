@@ -51,6 +51,8 @@ class Profile(Settings):
     """Replaces what datasets/captioners.yaml compares; without sets it leaves all of that."""
     targets: list[str]
     """What ``dvc repro`` is called with, in this order."""
+    minutes: dict[str, float] = {}
+    """Stage, as in the targets → about how long it takes on two cores; of use until it has run."""
     settings: str = Field(repr=False)
     """Text of the datasets' settings, with the placeholders in double quotes."""
 
@@ -65,7 +67,7 @@ class Profile(Settings):
             what = f"is empty, and profile {self.name} requests images from the web"
             raise HearsightError(what, where="--contact", hint="give a URL or mail address that requests name")
         for placeholder, value in ((DATA, folder), (CONTACT, contact)):
-            text = text.replace(placeholder, json.dumps(value, ensure_ascii=False)[1:-1])
+            text = text.replace(placeholder, _quoted(value))
         return text
 
 
@@ -91,6 +93,35 @@ CAPTIONERS = "captioners"
 HEAD = "# Of the profile {}, by `hearsight profile add` (docs/experiments.md).\n"
 
 
+def require_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> bool:
+    """Add a profile unless the project has all of its datasets; return whether it was added.
+
+    Raises:
+        HearsightError: as :func:`add_profile`, or the datasets are there and read another folder.
+    """
+    graph, folder = load_graph(root), _stored_folder(root, data)
+    names = list(yaml.load(profile.settings, YAML_LOADER))
+    if not all(name in graph.params for name in names):
+        add_profile(root, profile, data, contact)
+        return True
+    if _quoted(folder) not in json.dumps([graph.params[name] for name in names], ensure_ascii=False):
+        what = f"is not the folder that the datasets of profile {profile.name} read"
+        hint = f"give theirs, which {dataset_file(root, names[0])} names, or use a new clone"
+        raise HearsightError(what, where=data, hint=hint)
+    return False
+
+
+def _stored_folder(root: Path, data: Path) -> str:
+    """Return the data folder as settings name it: relative if it is inside the project."""
+    folder = data.resolve()
+    return str(folder.relative_to(root) if folder.is_relative_to(root) else folder)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as it stands between double quotes in JSON and YAML."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
 def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> None:
     """Write a profile's settings and chain to the files of the user's datasets.
 
@@ -104,9 +135,7 @@ def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> 
     """
     graph = load_graph(root)
     _require_files(profile, data)
-    folder = data.resolve()
-    text = profile.settings_text(str(folder.relative_to(root) if folder.is_relative_to(root) else folder), contact)
-    blocks: dict[str, Any] = yaml.load(text, YAML_LOADER)
+    blocks: dict[str, Any] = yaml.load(profile.settings_text(_stored_folder(root, data), contact), YAML_LOADER)
     for name in blocks:
         if name in graph.params or name in graph.datasets:
             raise HearsightError(f"there is a dataset '{name}' already", where=dataset_file(root, name), hint="remove it there")

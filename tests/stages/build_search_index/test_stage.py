@@ -178,20 +178,6 @@ def _whole(made: Any, wide: Any) -> Any:
     return QueryEncoder(made.out / SEARCH / "model", "whole").embed(wide)
 
 
-def test_an_approximate_index_is_written_with_its_recall_and_tracked(tmp_path: Path) -> None:
-    made = run(tmp_path, spoken_set(tmp_path) | {"input": models(tmp_path)}, approximate=True)
-    kept = json.loads((made.out / SEARCH / "index" / "index.json").read_text())
-    result = {name: value for name, value, _ in made.metrics}
-    assert result["approximate.recall_at_10"] == kept["recall"]["10"] == 1.0
-    assert {f"search/index/{kind}.usearch" for kind in ("image", "speech")} <= {entry.path for entry in made.manifest.files}
-    searcher = Searcher.open(made.out / SEARCH)
-    vector = np.array(searcher.index.embeddings[0])
-    exact, found = (searcher.find(vector, 5, approximate=graph) for graph in (False, True))
-    assert found == exact and found["image"]
-    with pytest.raises(HearsightError, match="has no filters"):
-        searcher.find(vector, 5, language="es", approximate=True)
-
-
 def test_a_split_without_utterances_is_refused_with_one_line(tmp_path: Path) -> None:
     inputs = spoken_set(tmp_path, images=2) | {"input": models(tmp_path)}
     page: dict[str, Any] = {"split": "validation", "seed": 1, "queries": 1, "neighbours": 1}

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from components.core.records import RETRIEVAL_RANK
 from components.reporting.values import Value
+from components.reporting.verdicts import FAILS, HOLDS, UNDECIDED, UNMEASURED, verdict
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval import claims, page, tables
-from components.stages.evaluate_retrieval.claims import FAILS, HOLDS, UNDECIDED, UNMEASURED
 from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults, gather
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
@@ -116,7 +116,7 @@ def test_a_claim_fails_when_one_direction_fails() -> None:
         ("image-100", 0): lambda direction, *_: there[direction], ("none-100", 0): lambda direction, *_: 41 - there[direction]
     })  # fmt: skip
     finding = results.findings[1]
-    assert finding.verdict == FAILS and [claims.verdict(each.difference) for each in finding.judged] == [HOLDS, FAILS]
+    assert finding.verdict == FAILS and [verdict(each.difference) for each in finding.judged] == [HOLDS, FAILS]
 
 
 def test_a_tenth_of_the_data_is_competitive_from_nine_tenths_of_the_recall() -> None:
@@ -158,8 +158,8 @@ def test_claims_about_a_missing_depth_are_unmeasured() -> None:
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=4), st.floats(-1, 1), st.floats(0, 1))
 def test_a_claim_and_its_reverse_have_opposite_verdicts(seeds: list[float], low: float, width: float) -> None:
-    there = claims.verdict(Value(low, low, low + width, tuple(seeds)))
-    back = claims.verdict(Value(-low, -low - width, -low, tuple(-value for value in seeds)))
+    there = verdict(Value(low, low, low + width, tuple(seeds)))
+    back = verdict(Value(-low, -low - width, -low, tuple(-value for value in seeds)))
     assert (there, back) in {(HOLDS, FAILS), (FAILS, HOLDS), (UNDECIDED, UNDECIDED)}
 
 

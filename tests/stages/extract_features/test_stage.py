@@ -21,7 +21,7 @@ from components.stages import extract_features
 from components.stages.extract_features.run import run as run_extract_features
 from components.vision.crops import evaluation_view, training_view
 from components.vision.folding import fold_batch_norms
-from components.vision.image_encoders import load_encoder
+from components.vision.image_encoders import EncodedImage, ViewSpec, load_encoder
 from components.vision.training_images import open_image
 from tests.support import make_output, make_stage, row
 from tests.support.features import ENCODER
@@ -117,6 +117,18 @@ def test_a_retrieval_set_has_the_whole_view_central_square_and_thumbnail_of_each
         assert not np.array_equal(centre[0], features(made, key)[0])
         assert rows[key]["centre"] == f"00000/{rows[key]['image_sha256']}.centre.npy" and rows[key]["thumbnail"]
     assert {r["centre"] for r in captioners.table().to_pylist()} == {""}
+
+
+@pytest.mark.parametrize(("size", "alike"), [((80, 80), True), ((80, 60), False)])
+def test_of_a_square_image_the_centre_is_the_whole_and_is_encoded_once(size: tuple[int, int], alike: bool) -> None:
+    target = io.BytesIO()
+    Image.effect_noise(size, 90).convert("RGB").save(target, "PNG")
+    whole, centre = (
+        EncodedImage("efficientnet_lite0", side=96, view_spec=spec) for spec in (ViewSpec(), ViewSpec("centre", grid=False))
+    )
+    assert centre.sees_as(whole, target.getvalue()) is alike
+    payload = (target.getvalue(), sha256_bytes(target.getvalue()), 0)
+    assert np.array_equal(whole.compute(payload)[:1], centre.compute(payload)) is alike
 
 
 def test_retrieval_views_have_the_pixels_of_end_to_end_training(tmp_path: Path, inputs: dict[str, StageOutput]) -> None:

@@ -190,6 +190,26 @@ def test_pieces_cover_everything_once_and_the_last_are_small(total: int, workers
     assert sizes[-workers:] == [1] * min(total, workers)
 
 
+def test_a_slow_voice_is_left_out_of_a_language_with_too_many_utterances(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from dataclasses import replace
+
+    nano = catalogue.VOICES["nanotts-en-us"]
+    monkeypatch.setitem(catalogue.VOICES, "nanotts-en-us", replace(nano, slow=True))
+    monkeypatch.setitem(catalogue.VOICES, "nanotts-es-es", replace(catalogue.VOICES["nanotts-es-es"], slow=True))
+    split = split_of(tmp_path, records(CAPTIONS))
+    voices = [*VOICES, "nanotts-es-es"]
+    for limit, drawn in ((12, set(VOICES)), (11, {"flite-kal16"})):  # two utterances of each of six captions
+        result = run_over(tmp_path / f"{limit}", split, voices=voices, slow_utterances=limit)
+        assert {row["voice"] for row in result.table().to_pylist()} == drawn
+        line = capfd.readouterr().err.splitlines()[0]
+        assert ("left out: nanotts-en-us (too slow for over 11 utterances; raise" in line) == (limit == 11)
+        assert "nanotts-es-es" not in line
+    with pytest.raises(HearsightError, match=r"no voice is left to draw from.*slow_utterances"):
+        run_over(tmp_path / "none", split, voices=["nanotts-en-us"], slow_utterances=11)
+
+
 def test_an_empty_split_gives_an_empty_output(tmp_path: Path) -> None:
     assert run_over(tmp_path / "out", split_of(tmp_path, [])).table().num_rows == 0
 

@@ -28,7 +28,7 @@ from tests.support import make_stage, row
 SIDE = 16
 CONFIG = DualEncoderConfig(speech="convolutions", image="convolutions", embedding=8, channels=8, layers=2, side=SIDE, scale=8.0)
 PARAMS: dict[str, Any] = {
-    "model": "best", "splits": ["train", "test"], "crop": "centre", "approximate": False,
+    "model": "best", "splits": ["train", "test"], "crop": "centre",
     "page": {"split": "test", "seed": 1, "queries": 2, "neighbours": 3},
 }  # fmt: skip
 SPLITS = ("train", "test", "validation", "test")

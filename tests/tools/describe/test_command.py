@@ -24,7 +24,8 @@ def test_an_image_gives_a_json_line_and_speech(project: Path, tmp_path: Path) ->
     code, (line,), _ = describe(project, "red.png", "--speak", "--out", "spoken", cwd=tmp_path)
     assert code == 0 and line["file"] == "red.png" and line["alt"] == line["caption"] == "a red square"
     assert set(line) == {
-        "file", "alt", "caption", "language", "confidence", "sure", "word", "evidence", "source", "model", "version", "limits",
+        "file", "alt", "caption", "language", "confidence", "sure", "word", "evidence", "source", "model", "version",
+        "trained_on", "limits",
     }  # fmt: skip
     assert (tmp_path / "spoken" / "red.png.flac").read_bytes().startswith(b"fLaC")
 

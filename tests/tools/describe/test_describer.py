@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
@@ -48,6 +50,15 @@ def test_a_known_image_is_described_surely_by_the_smallest_captioner(english: De
     assert description.version.startswith("output ") and description.sure
     assert description.evidence.images == 5 and 0 < description.evidence.support <= 1  # type: ignore[operator]
     assert any("Text in the image is not read" in line for line in description.limits)
+
+
+def test_an_image_unlike_those_of_the_training_gets_no_caption_and_says_why(english: Describer) -> None:
+    target = io.BytesIO()
+    Image.effect_noise((96, 96), 120).convert("RGB").save(target, "PNG")
+    description = english.describe(target.getvalue())
+    assert description.caption == description.alt == "" and not description.sure and description.confidence == 0.0
+    assert description.limits[0].startswith("This image is unlike those")
+    assert description.trained_on.endswith("words. It calls everything by one of these words.")
 
 
 def test_a_threshold_decides_what_is_sure_and_an_unsure_alt_text_says_so(project: Path) -> None:

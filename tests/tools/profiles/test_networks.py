@@ -16,6 +16,7 @@ from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.encoders import ImageEncoder, encoder_kind
 from components.models.inception_resnet_v2 import InceptionResnetV2
 from components.models.mobilenet_v2 import MobileNetV2
+from components.speech.voices.catalogue import voice_named
 from components.stages.finetune_retrieval.run import run as finetune
 from components.stages.pretrain_retrieval.run import run as pretrain
 from components.stages.train_captioner.jobs import train_captioner
@@ -155,7 +156,7 @@ def test_pracegover_is_clustered_and_trained_as_published(graphs: Any) -> None:
 
 def test_no_voice_that_is_tested_as_unseen_was_trained_on(graphs: Any) -> None:
     graph = graphs("flickr8k")
-    spoken = settings_of(graph, "synthesize", "flickr8k").voices
+    spoken = [name for name in settings_of(graph, "synthesize", "flickr8k").voices if voice_named(name).language == "en"]
     for name in ("rms", "slt", "gb"):
         trained_on = settings_of(graph, "pretrain_retrieval", f"flickr8k_without_{name}").voices
         (unseen,) = settings_of(graph, "finetune_retrieval", f"flickr8k_{name}").voices
