@@ -116,9 +116,12 @@ class Consensus:
         return np.concatenate(blocks) if blocks else np.zeros(0)
 
     def score_match(self, match: Match) -> Floats:
-        """Return the score of each candidate of a block."""
-        scores = self.penalise(match, self.cosines(match).sum(axis=1) / ORDER)
-        return np.add.reduceat(scores, match.bounds[:-1]) / np.diff(match.bounds) * 10.0
+        """Return the score of each candidate of a block: the mean over its references."""
+        return np.add.reduceat(self.score_slots(match), match.bounds[:-1]) / np.diff(match.bounds)
+
+    def score_slots(self, match: Match) -> Floats:
+        """Return the score of each slot: a candidate with one reference alone."""
+        return self.penalise(match, self.cosines(match).sum(axis=1) / ORDER) * 10.0
 
     def penalise(self, match: Match, cosines: Floats) -> Floats:
         """Return each slot's mean cosine after this form's penalties."""

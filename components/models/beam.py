@@ -36,6 +36,10 @@ class Written(NamedTuple):
     words: list[int]
     score: float
 
+    def per_word(self, longest: int) -> float:
+        """Return the log-probability a word; the end counts as one, which a caption of the maximum length does not have."""
+        return self.score / max(1, min(len(self.words) + 1, longest))
+
 
 def generate(
     network: CaptionNetwork,

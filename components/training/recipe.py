@@ -1,19 +1,25 @@
-"""The base of every recipe, a Lightning module: optimiser, seeding, history, and the best epoch's weights.
+"""The base of every recipe, a Lightning module: optimiser, seeding, moving average, history, and the best epoch's weights.
 
 All randomness of a step (dropout, masks, crops) is seeded by (job's seed, epoch, step). A resumed run therefore repeats the same
 steps exactly, needs no saved generator state, and is independent of other draws from torch's generator (such as a new loader's).
+
+With ``ema``, a copy of the network holds the moving average of its weights (Polyak and Juditsky 1992), which is part of the
+module and so of checkpoints. The update is torch's. Lightning's callback copies the whole recipe, with its data, and exchanges
+the weights around a validation loop, which recipes do not have.
 """
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 from torch.utils.data import DataLoader
 
 from components.core.errors import HearsightError
@@ -64,6 +70,8 @@ class TrainingModule(pl.LightningModule):
     ) -> None:
         super().__init__()
         self.network, self.settings, self.seed, self.identity, self.name = network, settings, seed, dict(identity or {}), name
+        self.average: Any = copy.deepcopy(network).requires_grad_(requires_grad=False) if settings["ema"] else None
+        """The network with averaged weights; None without ``ema``."""
         self.history: list[dict[str, Any]] = []
         self.best: dict[str, Any] = {}
         self.steps = 0
@@ -135,6 +143,22 @@ class TrainingModule(pl.LightningModule):
         schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
+    def optimizer_step(
+        self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Callable[[], Any] | None = None
+    ) -> None:
+        """Take the step, then move the average towards the new weights; buffers are copied.
+
+        The decay begins at .1 and rises to ``ema``, so that the first weights count little in a short training.
+        """
+        steps = self.global_step
+        super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
+        if self.average is not None:
+            decay = min(self.settings["ema"], (1 + steps) / (10 + steps))
+            averages, weights = (list(network.parameters()) for network in (self.average, self.network))
+            get_ema_multi_avg_fn(decay)(averages, weights, steps)
+            for mine, other in zip(self.average.buffers(), self.network.buffers(), strict=True):
+                mine.copy_(other)
+
     def on_train_epoch_start(self) -> None:
         """Reset the epoch's means."""
         self._losses, self._noted = [], {}
@@ -191,8 +215,12 @@ class TrainingModule(pl.LightningModule):
         """Validate the epoch and keep its weights if it is the best so far (the earliest of equals)."""
         self.read_losses()
         self.eval()
+        trained = self.network
+        self.network = trained if self.average is None else self.average
         with torch.no_grad(), self.trainer.precision_plugin.forward_context():
             score = self.judge()
+        weights = self.network.state_dict()
+        self.network = trained
         self.train()
         self.steps = self.first_step + self.global_step
         epoch = self.first_epoch + self.current_epoch
@@ -202,8 +230,8 @@ class TrainingModule(pl.LightningModule):
         self._losses, self._noted = [], {}
         # Without a validation score the last epoch is kept.
         if score is None or not self.best or score > self.best["validation"]:
-            weights = {name: tensor.detach().cpu().clone() for name, tensor in self.network.state_dict().items()}
-            self.best = record | {"weights": weights}
+            kept = {name: tensor.detach().cpu().clone() for name, tensor in weights.items()}
+            self.best = record | {"weights": kept}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Add history, best weights and the position inside the epoch; fail after a loss that is not finite."""

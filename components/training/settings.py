@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field
 
 from components.core.params import NotNegative, Positive, Settings
 from components.execution.resources import Accelerator, Device, Resources, choose_device
@@ -30,6 +32,9 @@ class Optimisation(Settings):
     """L2 term (adamw: decoupled). CSC §4.1: 4e-5."""
     clip_gradient: float = 0.0
     """Largest norm of the gradient; 0 does not clip. No paper names a limit."""
+    ema: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Decay of an exponential moving average of the weights (Polyak and Juditsky 1992), which is then validated and kept in their
+    place; .999 is usual, 0 is off. No paper names one."""
 
 
 class DeviceSettings(Settings):

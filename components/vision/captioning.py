@@ -109,13 +109,10 @@ class Captioner:
             raise HearsightError(what, where=self.folder, hint="give features of the encoder it was trained with")
         with torch.inference_mode():
             inputs = torch.cat([self._input(item) for item in seen])
-        longest = config.longest
         captions = []
         for best, *_ in generate(self._network, inputs, beam=beam, pack=False):
             words = tuple(self._trained.vocabulary[word] for word in best.words)
-            # A caption of the maximum length has no end sign.
-            likelihood = math.exp(best.score / max(1, min(len(words) + 1, longest)))
-            captions.append(WrittenCaption(self._trained.text(best.words), words, likelihood))
+            captions.append(WrittenCaption(self._trained.text(best.words), words, math.exp(best.per_word(config.longest))))
         return captions
 
     def _input(self, seen: NDArray[Any]) -> Tensor:

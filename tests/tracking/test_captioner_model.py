@@ -53,7 +53,8 @@ def stage_captions(project: Path) -> dict[bytes, tuple[str, Any]]:
     files = {row["image_sha256"]: crawled.read_media(row["media"]) for row in crawled.table().to_pylist()}
     rows = [row for row in prepared.table().to_pylist() if row["split"] == "test"]
     folder = project / "data" / CELL / "train_captioner" / "models" / "t2t8x8-0"
-    written = caption_images(folder, lambda name: read_features(prepared, name), [row["media"] for row in rows], 4, 0.0)
+    media = [row["media"] for row in rows]
+    written = [best for ((best, _),) in caption_images([folder], lambda name: read_features(prepared, name), media, beam=4)]
     return {
         files[row["image_sha256"]]: (caption, read_features(prepared, row["media"]))
         for row, caption in zip(rows, written, strict=True)

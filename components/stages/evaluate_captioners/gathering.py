@@ -28,8 +28,9 @@ def gather(
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
     params: Params,
+    weights: dict[str, float],
 ) -> CaptionerResults:
-    """Return all results; ``scored`` maps (test set, model) to scores."""
+    """Return all results; ``scored`` maps (test set, model) to scores, ``weights`` models with reranking to the consensus's."""
     cells: dict[tuple[str, str], list[str]] = {}
     for model in models:
         cells.setdefault((model.training, model.network), []).append(model.name)
@@ -55,7 +56,8 @@ def gather(
         draw_examples(sets, models, scored, params),
         params.beam,
         params.resamples,
-        {model.name: model.phase.replace("_", "-") for model in models if model.phase},
+        {model.name: model for model in models if model.trained},
+        weights,
     )
 
 

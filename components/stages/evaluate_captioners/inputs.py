@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from components.core.addresses import PREPARED_FILE, parse_output_name, stage_address
 from components.core.errors import HearsightError
+from components.models.vocabulary import SPECIAL
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
@@ -40,7 +41,7 @@ class Item:
 
 @dataclass(frozen=True)
 class EvaluationSet:
-    """A test split."""
+    """A split of a prepared set."""
 
     name: str
     """Name of the dataset."""
@@ -50,6 +51,7 @@ class EvaluationSet:
     items: Sequence[Item]
     settings: dict[str, Any]
     """Content of ``prepared.json``; empty without one."""
+    split: str = "test"
 
     @property
     def language(self) -> str:
@@ -65,27 +67,36 @@ class EvaluationSet:
 
 @dataclass(frozen=True)
 class Model:
-    """A trained captioner: one seed of a cell."""
+    """What writes captions: a trained captioner (one seed of a cell) or an ensemble of them, also with consensus reranking."""
 
-    cell: str
-    """Name of the stage's input."""
     training: str
     """Name of its training set."""
     network: str
+    """Name of its row: the network's, with what is not plain decoding of one seed."""
     seed: int
-    key: str
-    """Key of its MODEL record."""
-    folder: str
-    """Folder in its output with ``weights.safetensors`` and ``config.json``."""
-    digests: dict[str, str]
-    """File name → sha256 of those two files."""
+    """Of an ensemble, the first."""
+    files: Sequence[dict[str, Any]]
+    """Of each seed: ``cell``, the name of the stage's input; ``folder`` in it; ``digests``, file name → sha256."""
+    vocabulary: str
+    """Digest of its vocabulary; this and the following are those of its configuration, if it has them."""
+    words: int = 0
+    """Number of words that it knows."""
+    min_count: int = 0
+    """How often a word occurs at least in the training captions."""
     phase: str = ""
-    """Training phase of its weights; empty where its configuration has none."""
+    """Training phase of its weights."""
+    reranked: bool = False
+    """Whether the consensus chooses among its hypotheses."""
 
     @property
     def name(self) -> str:
-        """``<training set>-<network>-<seed>``."""
-        return f"{self.training}-{self.key}"
+        """``<training set>-<network>-<seed>``, of an ensemble without the seed."""
+        return f"{self.training}-{self.network}" + (f"-{self.seed}" if len(self.files) == 1 else "")
+
+    @property
+    def trained(self) -> bool:
+        """Whether it is a trained captioner, decoded plainly."""
+        return len(self.files) == 1 and not self.reranked
 
 
 def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
@@ -133,16 +144,46 @@ def open_inputs(stage: Stage) -> tuple[list[EvaluationSet], list[Model]]:
     return sets, models
 
 
-def read_set(name: str, output: StageOutput) -> EvaluationSet:
-    """Return the test items of a prepared set, in order of their first records' keys.
+def add_rows(models: Sequence[Model], *, ensemble: bool, reranked: bool) -> list[Model]:
+    """Return the models with the ensemble of each cell's seeds, and all of these with consensus reranking, a row after another.
 
     Raises:
-        HearsightError: the set has no test item.
+        HearsightError: the seeds of a cell have different vocabularies.
     """
-    rows = read_rows(output, "test")
+    cells: dict[tuple[str, str], list[Model]] = {}
+    for model in models:
+        cells.setdefault((model.training, model.network), []).append(model)
+    rows = []
+    for seeds in cells.values():
+        rows.append(seeds)
+        if ensemble and len(seeds) > 1:
+            if len({model.vocabulary for model in seeds}) > 1:
+                raise HearsightError(
+                    f"{' and '.join(model.name for model in seeds)} have different vocabularies, so they cannot be an ensemble",
+                    where=f"evaluate_captioners.ensemble: {seeds[0].training}-{seeds[0].network}",
+                    hint="train all seeds on the same set, or set ensemble: false",
+                )
+            files = [file for model in seeds for file in model.files]
+            rows.append([replace(seeds[0], network=f"{seeds[0].network} x {len(seeds)} seeds", files=files)])
+    if reranked:
+        rows = [
+            row
+            for plain in rows
+            for row in (plain, [replace(model, network=f"{model.network}, consensus", reranked=True) for model in plain])
+        ]
+    return [model for row in rows for model in row]
+
+
+def read_set(name: str, output: StageOutput, split: str = "test") -> EvaluationSet:
+    """Return the items of a split of a prepared set, in order of their first records' keys.
+
+    Raises:
+        HearsightError: the split has no item.
+    """
+    rows = read_rows(output, split)
     dataset, _ = parse_output_name(output.name)
     if not rows:
-        raise _empty_error(output)
+        raise _empty_error(output, split)
     references: dict[str, dict[str, list[str]]] = {}
     for row in rows:
         references.setdefault(row["group"], {}).setdefault(row["caption"], row["words"])
@@ -152,11 +193,11 @@ def read_set(name: str, output: StageOutput) -> EvaluationSet:
         row, texts = first[image], references[first[image]["group"]]
         files = {name: row[name] for name in ("key", "media", "thumbnail", "language", "labels")}
         items.append(Item(image=image, references=list(texts), words=list(texts.values()), **files))
-    return EvaluationSet(dataset, name, output.digest, items, read_settings(output))
+    return EvaluationSet(dataset, name, output.digest, items, read_settings(output), split)
 
 
-def _empty_error(output: StageOutput) -> HearsightError:
-    return HearsightError("has no record in its test split", where=output.path, hint="raise split.test, or import more")
+def _empty_error(output: StageOutput, split: str = "test") -> HearsightError:
+    return HearsightError(f"has no record in its {split} split", where=output.path, hint=f"raise split.{split}, or import more")
 
 
 def read_rows(output: StageOutput, split: str) -> list[dict[str, Any]]:
@@ -190,15 +231,17 @@ def read_models(name: str, output: StageOutput) -> list[Model]:
             raise HearsightError(what, where=output.path, hint=retrain)
         if missing := [name for name in (row["weights"], config) if name not in digests]:
             raise HearsightError(f"lacks the file '{missing[0]}'", where=output.path, hint=retrain)
-        files = {weights: digests[row["weights"]], "config.json": digests[config]}
-        phase = _phase(output.file(config))
-        models.append(Model(name, cell[: -len(network) - 1], network, row["seed"], row["key"], folder, files, phase))
+        files = {"cell": name, "folder": folder, "digests": {weights: digests[row["weights"]], "config.json": digests[config]}}
+        about = _read_config(output.file(config))
+        words, least = len(about.get("vocabulary", SPECIAL)) - len(SPECIAL), about.get("settings", {}).get("min_count", 0)
+        known = (str(about.get("vocabulary_sha256", "")), words, least, str(about.get("best_phase", "")))
+        models.append(Model(cell[: -len(network) - 1], network, row["seed"], [files], *known))
     return models
 
 
-def _phase(config: Path) -> str:
+def _read_config(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(config.read_bytes())
-        return str(content.get("best_phase", "")) if isinstance(content, dict) else ""
+        content = json.loads(path.read_bytes())
+        return content if isinstance(content, dict) else {}
     except ValueError:
-        return ""  # loading the model reports the damage
+        return {}  # loading the model reports the damage

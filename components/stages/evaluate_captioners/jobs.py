@@ -16,7 +16,7 @@ from components.stages.evaluate_captioners.scoring import (
     read_scores,
     score_captions,
 )
-from components.stages.evaluate_captioners.writing import CAPTIONS, write_captions
+from components.stages.evaluate_captioners.writing import CAPTIONS, Hypothesis, write_captions
 
 
 class Constant(NamedTuple):
@@ -33,25 +33,35 @@ Written = Mapping[tuple[str, str], list[str]]
 
 
 def write_all(stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]) -> dict[tuple[str, str], list[str]]:
-    """Caption the items of each set with each model; return (test set, model) → captions."""
-    pairs = [(test_set, model) for test_set in sets for model in models]
-    settings = {"beam": stage.params.beam, "length_power": stage.params.length_power}
+    """Caption the items of each set with each model decoded plainly; return (test set, model) → captions."""
+    pairs = [(test_set, model) for test_set in sets for model in models if not model.reranked]
+    hypotheses = write_hypotheses(stage, pairs, stage.params.beam, best=1)
+    return {
+        (test_set.name, model.name): [best for ((best, _), *_) in of]
+        for (test_set, model), of in zip(pairs, hypotheses, strict=True)
+    }
+
+
+def write_hypotheses(
+    stage: Stage, pairs: Sequence[tuple[EvaluationSet, Model]], beam: int, best: int
+) -> list[list[list[Hypothesis]]]:
+    """Return the ``best`` hypotheses of each item, for each pair of a set and a model."""
+    search = {"beam": beam, "best": best, "length_power": stage.params.length_power}
     jobs = [
         Job(
-            f"{test_set.name}.{model.name}",
-            {"test": test_set.input, "set": test_set.digest, "cell": model.cell, "folder": model.folder, "model": model.digests}
-            | settings,
+            f"{items.name}.{items.split}.{model.name}",
+            {"input": items.input, "set": items.digest, "split": items.split, "files": model.files} | search,
             content_addressed=True,
         )
-        for test_set, model in pairs
+        for items, model in pairs
     ]
     hardware = stage.params.hardware
     resources = hardware.resources(stage.engine)
-    folders = stage.jobs(write_captions, jobs, step="captions", params=hardware, version=1, resources=resources)
-    written = {}
-    for (test_set, model), folder in zip(pairs, folders, strict=True):
-        captions: dict[str, str] = json.loads((folder / CAPTIONS).read_text(encoding="utf-8"))
-        written[test_set.name, model.name] = [captions[item.image] for item in test_set.items]
+    folders = stage.jobs(write_captions, jobs, step="captions", params=hardware, version=2, resources=resources)
+    written = []
+    for (items, _), folder in zip(pairs, folders, strict=True):
+        captions: dict[str, list[Hypothesis]] = json.loads((folder / CAPTIONS).read_text(encoding="utf-8"))
+        written.append([captions[item.image] for item in items.items])
     return written
 
 

@@ -10,7 +10,7 @@ from components.reporting.pages import data_uri, render
 from components.reporting.verdicts import MARKS, verdict
 from components.stages.evaluate_captioners.inputs import EvaluationSet
 from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption
-from components.stages.evaluate_captioners.scoring import MAIN, METRICS
+from components.stages.evaluate_captioners.scoring import MAIN, METRICS, SIGNATURE
 from components.stages.evaluate_captioners.tables import FREQUENT
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def render_page(results: CaptionerResults, thumbnails: Mapping[str, str], warnin
         results=results,
         metrics=METRICS,
         main=MAIN,
+        signature=SIGNATURE,
         languages={table.name: table.language for table in results.tables},
         wordings=WORDINGS,
         paired={name for pair in results.pairs for name in (pair.first, pair.second)},

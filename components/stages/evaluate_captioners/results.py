@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from components.reporting.values import Contrast, Value, best_of
 from components.reporting.verdicts import Finding
 from components.stages.evaluate_captioners.claims import CaptionerClaim
-from components.stages.evaluate_captioners.inputs import Item
+from components.stages.evaluate_captioners.inputs import Item, Model
 from components.stages.evaluate_captioners.scoring import METRICS, ObjectMentions
 
 
@@ -123,8 +123,10 @@ class CaptionerResults:
     examples: list[Example] = field(default_factory=list)
     beam: int = 1
     resamples: int = 0
-    phases: dict[str, str] = field(default_factory=dict)
-    """Model → the training phase of its weights, if known."""
+    trained: dict[str, Model] = field(default_factory=dict)
+    """The trained captioners by name, without ensembles and reranking."""
+    weights: dict[str, float] = field(default_factory=dict)
+    """Model with reranking → weight of the consensus."""
 
     @property
     def marked(self) -> bool:

@@ -8,8 +8,9 @@ from components.core.check_warnings import input_warnings
 from components.execution.stage import Stage
 from components.stages.evaluate_captioners import PAGE, SUMMARY, page, tables
 from components.stages.evaluate_captioners.gathering import gather
-from components.stages.evaluate_captioners.inputs import open_inputs
+from components.stages.evaluate_captioners.inputs import add_rows, open_inputs
 from components.stages.evaluate_captioners.jobs import score_all, write_all
+from components.stages.evaluate_captioners.reranking import rerank_all
 from components.stages.evaluate_captioners.scoring import MAIN
 
 log = logging.getLogger(__name__)
@@ -18,9 +19,12 @@ log = logging.getLogger(__name__)
 def run(stage: Stage) -> None:
     """Caption every test set with every model, score the captions, and write tables, page and records."""
     sets, models = open_inputs(stage)
+    models = add_rows(models, ensemble=stage.params.ensemble, reranked=stage.params.consensus.neighbours > 0)
     captions = write_all(stage, sets, models)
+    reranked, weights = rerank_all(stage, sets, models)
+    captions |= reranked
     scored, constants = score_all(stage, sets, models, captions)
-    results = gather(stage.dataset, sets, models, scored, constants, stage.params)
+    results = gather(stage.dataset, sets, models, scored, constants, stage.params, weights)
     for table in results.tables:
         for line in table.left_out:
             log.warning("evaluate_captioners: left out on %s: %s", table.name, line)

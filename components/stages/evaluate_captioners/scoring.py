@@ -20,10 +20,11 @@ from components.metrics import meteor as meteors
 from components.metrics import spice as spices
 from components.metrics.caption_parses import parse_captions
 from components.metrics.captions import score_captions as score_corpus
-from components.metrics.cider import best_constant
+from components.metrics.cider import SIGMA, best_constant
 from components.metrics.hallucination import find_hallucinations
 from components.metrics.jars import JarUnavailable
 from components.metrics.meteor import LanguageUnavailable, find_meteor, meteor_jar
+from components.metrics.ngrams import ORDER
 from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
 from components.metrics.spice import spice_jar
 from components.stages.evaluate_captioners.inputs import Item, read_rows, read_set
@@ -49,6 +50,12 @@ METRICS = {
 """Name → title, in the tables' order; a table has the columns that have scores. The published tools print CIDEr-D as CIDEr."""
 MAIN = "cider_d"
 """The metric that selects captioners (CC §5.2) and that pages compare by."""
+SIGNATURE = (
+    f"CIDEr-D: n-grams of 1 to {ORDER} tokens, clipped counts, Gaussian of the difference in length with sigma {SIGMA:g}, times "
+    "10; Penn Treebank tokens without punctuation, no end sign; document frequencies of the test references. The reward of "
+    "self-critical training: the network's tokens and the end sign; document frequencies of the training captions."
+)
+"""Which CIDEr-D the tables show. Values of another one are not comparable (SacreEOS, arXiv 2305.12254)."""
 PACKAGED = "packaged"
 """Value of the setting ``meteor``: the jar of an installed pycocoevalcap."""
 

@@ -15,7 +15,7 @@ from components.reporting.values import Value, decimal, interval, number, rounde
 from components.reporting.verdicts import verdict
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table, Writing
-from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored
+from components.stages.evaluate_captioners.scoring import MAIN, METRICS, SIGNATURE, Scored
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
@@ -45,8 +45,10 @@ def write_records(
 
 
 def scores_json(results: CaptionerResults) -> str:
-    """Return all results as JSON, rounded to six digits."""
-    content = {table.name: _table_json(table) for table in results.tables}
+    """Return all results as JSON, rounded to six digits; ``about``: which CIDEr-D, vocabularies, weights of the consensus."""
+    content: dict[str, Any] = {table.name: _table_json(table) for table in results.tables}
+    vocabularies = {name: {"words": model.words, "min_count": model.min_count} for name, model in results.trained.items()}
+    content["about"] = {"signature": SIGNATURE, "vocabularies": vocabularies, "consensus": results.weights}
     for pair in results.pairs:
         content[f"{pair.first} less {pair.second}"] = {
             test: {contrast.title: contrast.difference.plain("mean") for contrast in pair.contrasts if contrast.on == test}

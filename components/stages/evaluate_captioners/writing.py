@@ -1,4 +1,4 @@
-"""Captioning of test images: load a model, read features or images in batches, decode by beam search.
+"""Captioning of images: load a model or an ensemble, read features or images in batches, decode by beam search.
 
 A captioner with a frozen encoder reads the features that ``extract_features`` made with that encoder. A captioner that was
 trained with its encoder reads images, from a set prepared with ``encoder.frozen: false``.
@@ -20,6 +20,7 @@ from torch import Tensor
 from components.core.errors import HearsightError
 from components.core.view_arrays import SUFFIX, PackedViews
 from components.models.beam import generate
+from components.models.captioners.ensemble import Ensemble
 from components.models.packed_linear import pack_linear_layers
 from components.models.towers import EncodedImage
 from components.models.trained_captioner import CONFIG, WEIGHTS, ImageCaptioner, load_trained
@@ -48,30 +49,40 @@ CPU_BATCH = 64
 """Images decoded together on a processor (``benchmarks/README.md``)."""
 
 
+Hypothesis = tuple[str, float]
+"""A caption, words separated by spaces, and its log-probability a word."""
+
+
 def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``captions.json``: sha256 of each test image → its caption.
+    """Write ``captions.json``: sha256 of each image of a split → its hypotheses, the most likely first.
 
     Args:
-        spec: ``test`` and ``cell`` (names of inputs), ``folder`` (the model's, in its cell), ``beam`` and ``length_power``, and
-            the digests of all files read.
+        spec: ``input`` (the name of the set's input), ``split``, ``files`` (of a model), ``beam``, ``best`` and ``length_power``
+            (:func:`components.models.beam.generate`), and the set's digest.
         task: ``params`` is the :class:`~components.training.settings.Inference`.
 
     Raises:
         HearsightError: the model cannot be loaded, or was trained with another encoder; memory is insufficient.
     """
     torch.set_num_threads(1)
-    test, cell = task.inputs[spec["test"]], task.inputs[spec["cell"]]
-    files = [cell.file(f"{spec['folder']}/{name}") for name in (WEIGHTS, CONFIG)]
-    images = {row["image_sha256"]: row["media"] for row in reversed(read_rows(test, "test"))}
+    output = task.inputs[spec["input"]]
+    cells = [task.inputs[file["cell"]] for file in spec["files"]]
+    files = [
+        [cell.file(f"{file['folder']}/{name}") for name in (WEIGHTS, CONFIG)]
+        for cell, file in zip(cells, spec["files"], strict=True)
+    ]
+    images = {row["image_sha256"]: row["media"] for row in reversed(read_rows(output, spec["split"]))}
     try:
-        encoder = require_encoder(json.loads(files[1].read_text(encoding="utf-8")), read_settings(test))
-        media = list(images.values())
-        read = partial(read_image, test, side=encoder["side"]) if encoder.get("trained") else partial(read_features, test)
-        written = caption_images(files[0].parent, read, media, spec["beam"], spec["length_power"], task.params)
+        prepared = read_settings(output)
+        encoders = [require_encoder(json.loads(config.read_text(encoding="utf-8")), prepared) for _, config in files]
+        encoder = encoders[0]
+        read = partial(read_image, output, side=encoder["side"]) if encoder.get("trained") else partial(read_features, output)
+        search = {name: spec[name] for name in ("beam", "best", "length_power")}
+        written = caption_images([weights.parent for weights, _ in files], read, list(images.values()), task.params, **search)
     except ValueError as error:
         raise HearsightError(
-            f"cannot caption the images of {test.name}: {error}",
-            where=cell.path / spec["folder"],
+            f"cannot caption the images of {output.name}: {error}",
+            where=cells[0].path / spec["files"][0]["folder"],
             hint="train it again on features of the same encoder (extract_features), or remove the cell",
         ) from error
     captions = dict(zip(images, written, strict=True))
@@ -122,42 +133,54 @@ def read_image(test: StageOutput, name: str, side: int) -> Pixels:
 
 
 def caption_images(
-    folder: Path,
+    folders: Sequence[Path],
     read: Callable[[str], Features | Pixels],
     media: Sequence[str],
-    beam: int,
-    length_power: float,
     hardware: Inference = PLAIN_INFERENCE,
-) -> list[str]:
-    """Return the caption of each image, words separated by spaces; empty where the end token comes first.
+    **search: Any,
+) -> list[list[Hypothesis]]:
+    """Return the hypotheses of each image, the most likely first; empty text where the end token comes first.
 
     Args:
-        folder: holds ``weights.safetensors`` and ``config.json``.
+        folders: each holds ``weights.safetensors`` and ``config.json``; several are an ensemble.
         read: returns the features or pixels of an image, one of ``media``; only few batches are in memory.
+        search: arguments of :func:`components.models.beam.generate`.
 
     Raises:
-        ValueError: the folder does not hold a whole captioner, or the captioner takes other features.
+        ValueError: a folder does not hold a whole captioner, the captioner takes other features, or captioners cannot be an
+            ensemble.
         HearsightError: memory is insufficient, or there is no GPU.
     """
-    trained = load_trained(folder, encoder=lambda config: trainable_encoder(config["name"], side=config["side"]))
-    model = trained.model
-    place(model, hardware)
-    device = device_of(model)
+    trained = [
+        load_trained(folder, encoder=lambda about: trainable_encoder(about["name"], side=about["side"])) for folder in folders
+    ]
+    models = [one.model for one in trained]
+    for model in models:
+        place(model, hardware)
+    device = device_of(models[0])
     size = batch_size(hardware, device, CPU_BATCH)
+    longest = models[0].network.config.longest
 
     def read_batch(numbers: list[int]) -> Tensor:
-        return _inputs(model, [read(media[number]) for number in numbers])
+        return _inputs(models[0], [read(media[number]) for number in numbers])
 
-    captions = [""] * len(media)
-    with explain_memory(size, f"evaluate_captioners, {folder.name}"), torch.inference_mode(), computing(hardware, device):
-        network = pack_linear_layers(model.network)  # once, instead of in each batch
+    captions: list[list[Hypothesis]] = [[] for _ in media]
+    with explain_memory(size, f"evaluate_captioners, {folders[0].name}"), torch.inference_mode(), computing(hardware, device):
+        # Once, instead of in each batch.
+        network = pack_linear_layers(models[0].network if len(models) == 1 else Ensemble([model.network for model in models]))
         for numbers, inputs in batches(read_batch, range(len(media)), size, device, hardware):
-            # An encoder takes its own number of images at once on a processor.
-            parts = inputs.split(len(inputs) if model.encoder is None or device.type != "cpu" else EncodedImage.cpu_batch)
-            vectors = torch.cat([model.see(part) for part in parts])
-            for number, (best, *_) in zip(numbers, generate(network, vectors, beam=beam, length_power=length_power), strict=True):
-                captions[number] = trained.text(best.words)
+            for number, best in zip(numbers, generate(network, _vectors(models, inputs), **search), strict=True):
+                captions[number] = [(trained[0].text(one.words), one.per_word(longest)) for one in best]
     return captions
+
+
+def _vectors(models: Sequence[ImageCaptioner], inputs: Tensor) -> Tensor:
+    """Return what the networks read, B × L × F; of trained encoders one's vectors beside the other's, B × L × nF."""
+    if models[0].encoder is None:
+        return models[0].see(inputs)
+    # An encoder takes its own number of images at once on a processor.
+    parts = inputs.split(len(inputs) if inputs.device.type != "cpu" else EncodedImage.cpu_batch)
+    return torch.cat([torch.cat([model.see(part) for part in parts]) for model in models], dim=2)
 
 
 def _inputs(model: ImageCaptioner, items: Sequence[Features | Pixels]) -> Tensor:

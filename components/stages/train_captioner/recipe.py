@@ -103,6 +103,10 @@ class CaptionerTraining(TrainingModule):
             if encoder is not None:
                 encoder.encode = torch.compile(encoder.encode)  # type: ignore[arg-type, assignment]
 
+    def on_fit_end(self) -> None:
+        """Remove the compiled method, which a copy of the encoder would share: the next phase's average is a copy."""
+        vars(self.network.encoder or self).pop("encode", None)
+
     def network_input(self, features: Tensor) -> Tensor:
         """Return the network's input for a batch of features or pixels."""
         if features.dtype == torch.uint8:

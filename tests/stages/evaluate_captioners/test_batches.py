@@ -17,7 +17,7 @@ from components.models.captioners.interface import CaptionerConfig, CaptionNetwo
 from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
 from components.stages.evaluate_captioners.writing import caption_images
-from components.training.settings import Inference
+from components.training.settings import PLAIN_INFERENCE, Inference
 from tests.support.models.captioning import tiny_transformer
 
 IMAGES = [str(number) for number in range(9)]
@@ -41,6 +41,10 @@ def saved(folder: Path, network: CaptionNetwork) -> Path:
     return folder
 
 
+def captions_of(folder: Path, images: list[str], beam: int = 3, hardware: Inference = PLAIN_INFERENCE) -> list[str]:
+    return [text for ((text, _),) in caption_images([folder], features, images, hardware, beam=beam)]
+
+
 def features(name: str) -> Any:
     return np.random.default_rng(int(name)).standard_normal((5, 6)).astype(np.float16)
 
@@ -49,13 +53,13 @@ def features(name: str) -> Any:
 @pytest.mark.parametrize("name", ["trained", *NETWORKS])
 def test_any_batch_size_and_order_give_the_captions_of_one_image_at_a_time(name: str, tmp_path: Path) -> None:
     folder = saved(tmp_path / name, tiny_transformer(3) if name == "trained" else random_network(name))
-    alone = dict(zip(IMAGES, caption_images(folder, features, IMAGES, 3, 0.0, Inference(batch=1)), strict=True))
+    alone = dict(zip(IMAGES, captions_of(folder, IMAGES, 3, Inference(batch=1)), strict=True))
     assert len(set(alone.values())) > 2
 
     @settings(max_examples=8)
     @given(order=st.permutations(IMAGES), batch=st.integers(0, 10))
     def check(order: list[str], batch: int) -> None:
-        captions = caption_images(folder, features, order, 3, 0.0, Inference(batch=batch))
+        captions = captions_of(folder, order, 3, Inference(batch=batch))
         assert captions == [alone[image] for image in order]
 
     check()
@@ -63,14 +67,14 @@ def test_any_batch_size_and_order_give_the_captions_of_one_image_at_a_time(name:
 
 def test_reading_processes_change_no_caption(tmp_path: Path) -> None:
     folder = saved(tmp_path, tiny_transformer(3, eager=2.0))
-    plain = caption_images(folder, features, IMAGES, 3, 0.0)
-    assert caption_images(folder, features, IMAGES, 3, 0.0, Inference(workers=2, batch=2)) == plain
+    plain = captions_of(folder, IMAGES, 3)
+    assert captions_of(folder, IMAGES, 3, Inference(workers=2, batch=2)) == plain
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_bfloat16_writes_a_caption_of_each_image(beam: int, tmp_path: Path) -> None:
     folder = saved(tmp_path, tiny_transformer(3, eager=2.0))
-    assert len(caption_images(folder, features, IMAGES, beam, 0.0, Inference(precision="bf16"))) == len(IMAGES)
+    assert len(captions_of(folder, IMAGES, beam, Inference(precision="bf16"))) == len(IMAGES)
 
 
 def test_insufficient_memory_names_the_model_and_the_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,4 +85,4 @@ def test_insufficient_memory_names_the_model_and_the_setting(tmp_path: Path, mon
 
     monkeypatch.setattr("components.stages.evaluate_captioners.writing.generate", fail)
     with pytest.raises(HearsightError, match=r"^evaluate_captioners, t2t8x8-1: .*batch of 5 .*lower hardware\.batch"):
-        caption_images(folder, features, IMAGES, 3, 0.0, Inference(batch=5))
+        captions_of(folder, IMAGES, 3, Inference(batch=5))

@@ -27,14 +27,14 @@ def results(levels: dict[str, tuple[float, ...]]) -> CaptionerResults:
     models, scored = [], {}
     for network, seeds in levels.items():
         for seed, level in enumerate(seeds):
-            model = Model("cell", "pets", network, seed, f"{network}-{seed}", "", {})
+            model = Model("pets", network, seed, [{}], "")
             noise = np.random.default_rng([seed, NETWORKS.index(network)]).normal(0, 0.1, IMAGES)
             values = (difficulty + level + noise - noise.mean()).tolist()
             models.append(model)
             scores = Scores({MAIN: math.fsum(values) / IMAGES}, {MAIN: values})
             scored["pets", model.name] = Scored(["a dog"] * IMAGES, scores, [ObjectMentions(None, [], [])] * IMAGES)
     test_set = EvaluationSet("pets", "pets", "", items, {})
-    return gather("captioners", [test_set], models, scored, {}, Params(resamples=200, examples=0))
+    return gather("captioners", [test_set], models, scored, {}, Params(resamples=200, examples=0), {})
 
 
 def verdicts(levels: dict[str, tuple[float, ...]]) -> list[str]:

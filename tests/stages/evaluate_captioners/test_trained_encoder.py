@@ -74,7 +74,9 @@ def images(root: Path) -> StageOutput:
 def test_a_trained_captioner_writes_the_captions_of_its_images(folder: Path, tmp_path: Path) -> None:
     encoder = require_encoder(json.loads((folder / "config.json").read_text()), {"encoder": ABOUT})
     read = partial(read_image, images(tmp_path), side=encoder["side"])
-    assert caption_images(folder, read, [f"00000/{place}.png" for place in (2, 0, 1)], 2, 0.0) == ["blue", "red", "green"]
+    media = [f"00000/{place}.png" for place in (2, 0, 1)]
+    for folders in ([folder], [folder, folder]):
+        assert [best for ((best, _),) in caption_images(folders, read, media, beam=2)] == ["blue", "red", "green"]
 
 
 def test_a_set_of_features_is_refused_with_one_line(folder: Path, tmp_path: Path) -> None:

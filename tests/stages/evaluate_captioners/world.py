@@ -78,10 +78,12 @@ def prepared(
     language: str = "en",
     about: Mapping[str, Any] | None = None,
     test_from: int = 4,
+    validation_from: int | None = None,
     images: str = "image",
     media: bytes | None = None,
 ) -> StageOutput:
-    """A prepared set: image n has ``captions[n]``, and is tested on from ``test_from`` on."""
+    """A prepared set: image n has ``captions[n]``, and is tested on from ``test_from`` on, validated on before."""
+    first = test_from if validation_from is None else validation_from
     job = make_stage(root, "extract_features", dataset)
     rows, members = [], {}
     for place, texts in enumerate(captions):
@@ -89,7 +91,8 @@ def prepared(
         members[f"{image}.npy"] = features_of(place, views=2) if media is None else media
         members[f"{image}.thumbnail.jpg"] = thumbnail(place)
         for number, text in enumerate(texts):
-            result = {"split": "test" if place >= test_from else "train", "group": f"g{place}", "language": language}
+            split = "test" if place >= test_from else "validation" if place >= first else "train"
+            result = {"split": split, "group": f"g{place}", "language": language}
             result |= {"caption": text, "words": text.lower().split(), "labels": ["square"], "image_sha256": image}
             result |= {"media": f"00000/{image}.npy", "thumbnail": f"00000/{image}.thumbnail.jpg"}
             rows.append(row("extract_features", key=f"k{place}.{number}", **result))

@@ -22,7 +22,7 @@ from tests.support.retrieval.world import FEATURES, spoken_set
 
 OPTIMISATION: dict[str, Any] = {
     "epochs": 4, "batch": 4, "optimiser": "adam", "learning_rate": 0.01, "warm_up_steps": 2, "decay_per_1000": 0.5,
-    "weight_decay": 4e-5, "clip_gradient": 1.0,
+    "weight_decay": 4e-5, "clip_gradient": 1.0, "ema": 0.5,
 }  # fmt: skip
 FRAMES = 16
 

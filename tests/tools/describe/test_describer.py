@@ -37,7 +37,8 @@ def test_features_and_captions_of_a_file_are_those_of_the_stages(project: Path, 
     seen = [captioner.see(data, name) for name, data in images.items()]
     for name, features in zip(images, seen, strict=True):
         assert np.array_equal(features, read_features(prepared, name))
-    written = caption_images(folder, lambda name: read_features(prepared, name), list(images), 4, 0.0)
+    captions = caption_images([folder], lambda name: read_features(prepared, name), list(images), beam=4)
+    written = [best for ((best, _),) in captions]
     assert [caption.text for caption in captioner.write(seen)] == written
     assert [captioner.write([each])[0].text for each in seen] == written
 

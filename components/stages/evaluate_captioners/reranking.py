@@ -1,0 +1,107 @@
+"""Consensus reranking: hypotheses of test images, and of validation images that choose the weight of the consensus.
+
+Only captions of the training split of a model's own set are compared with. Images are similar by the mean feature vector of the
+frozen encoder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from components.core.addresses import parse_output_name
+from components.core.errors import HearsightError
+from components.execution.stage import Job
+from components.metrics.consensus import NeighbourCaptions, choose, choose_weight
+from components.stages.evaluate_captioners.inputs import EvaluationSet, Item, Model, read_set
+from components.stages.evaluate_captioners.jobs import write_hypotheses
+from components.training.members import Members
+
+if TYPE_CHECKING:
+    from components.core.stage_output import StageOutput
+    from components.execution.stage import Stage, Task
+
+CONSENSUS = "consensus.json"
+
+
+def rerank_all(
+    stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model]
+) -> tuple[dict[tuple[str, str], list[str]], dict[str, float]]:
+    """Return (test set, model) → captions of the models with reranking, and model → weight of the consensus.
+
+    Raises:
+        HearsightError: the training set of a model is no input or has no validation split, or a set holds images.
+    """
+    params, models = stage.params.consensus, [model for model in models if model.reranked]
+    if not models:
+        return {}, {}
+    trainings = {model.training: _training_input(stage, model.training) for model in models}
+    pairs = [(test_set, model) for test_set in sets for model in models]
+    if params.weight is None:
+        validations = {name: read_set(given, stage.inputs[given], "validation") for name, given in trainings.items()}
+        pairs += [(validations[model.training], model) for model in models]
+    hypotheses = write_hypotheses(stage, pairs, params.beam, best=params.beam)
+    texts = [[[text for text, _ in known] for known in of] for of in hypotheses]
+    likely = [[[score for _, score in known] for known in of] for of in hypotheses]
+    jobs = []
+    for (items, model), captions in zip(pairs, texts, strict=True):
+        training = trainings[model.training]
+        spec = {"input": items.input, "set": items.digest, "split": items.split, "hypotheses": captions}
+        spec |= {"training": training, "training_set": stage.inputs[training].digest}
+        spec |= {"neighbours": params.neighbours, "captions": params.captions}
+        jobs.append(Job(f"{items.name}.{items.split}.{model.name}", spec, content_addressed=True))
+    folders = stage.jobs(score_consensus, jobs, step="consensus", params={})
+    agreed = [json.loads((folder / CONSENSUS).read_text(encoding="utf-8")) for folder in folders]
+    weights = {} if params.weight is None else {model.name: params.weight for model in models}
+    for (items, model), known, scores, agreement in zip(pairs, texts, likely, agreed, strict=True):
+        if items.split == "validation":
+            tokens = [[text.split() for text in of] for of in known]
+            weights[model.name] = choose_weight(tokens, scores, agreement, [item.words for item in items.items])
+    written = {}
+    for (items, model), known, scores, agreement in zip(pairs, texts, likely, agreed, strict=True):
+        if items.split == "test":
+            chosen = choose(scores, agreement, weights[model.name])
+            written[items.name, model.name] = [of[index] for of, index in zip(known, chosen, strict=True)]
+    return written, weights
+
+
+def _training_input(stage: Stage, dataset: str) -> str:
+    """Return the name of the input that holds a training set."""
+    for name, output in stage.inputs.items():
+        if output.manifest.record == "FEATURES" and parse_output_name(output.name)[0] == dataset:
+            return name
+    raise HearsightError(
+        f"lacks the training set {dataset}, whose captions the consensus is with",
+        where=f"chain.evaluate_captioners.{stage.dataset}",
+        hint="add its extract_features, or set evaluate_captioners.consensus.neighbours: 0",
+    )
+
+
+def score_consensus(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Write ``consensus.json``: the consensus of each of ``spec["hypotheses"]``, in the order of the set's items.
+
+    Raises:
+        HearsightError: a set holds images instead of features.
+    """
+    output, training = task.inputs[spec["input"]], task.inputs[spec["training"]]
+    known = read_set(spec["training"], training, "train").items
+    captions = [item.words for item in known]
+    near = NeighbourCaptions(mean_features(training, known), captions, spec["neighbours"], spec["captions"])
+    features = mean_features(output, read_set(spec["input"], output, spec["split"]).items)
+    scores = near.consensus(features, [[text.split() for text in of] for of in spec["hypotheses"]])
+    (folder / CONSENSUS).write_text(json.dumps([of.tolist() for of in scores]), encoding="utf-8")
+
+
+def mean_features(output: StageOutput, items: Sequence[Item]) -> NDArray[np.float16]:
+    """Return the vector of each whole image, n × F; raise HearsightError if the set holds images."""
+    members = Members(output, [item.media for item in items])
+    try:
+        return np.stack([members.choose_view(at, first=True)[0] for at in range(len(items))])
+    except HearsightError as error:
+        hint = "set evaluate_captioners.consensus.neighbours: 0, or prepare the set with a frozen encoder"
+        raise HearsightError(f"the consensus compares features: {error}", where=output.path, hint=hint) from error
