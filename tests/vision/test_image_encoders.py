@@ -263,3 +263,10 @@ def test_view_0_is_the_whole_image_and_the_centre_its_middle() -> None:
     assert len({result.tobytes() for result in [seen(ViewSpec()), *others]}) == 5
     with pytest.raises(HearsightError, match="cannot be decoded as an image"):
         EncodedImage("efficientnet_lite0", side=64, view_spec=ViewSpec("centre")).compute((DATA[:80], SHA, 0))
+
+
+@pytest.mark.parametrize(("encoder", "without"), [("efficientnet_lite0", 5), ("mobilenet_v2", 1)])
+def test_too_many_blocks_to_train_are_refused(encoder: str, without: int, tmp_path: Path) -> None:
+    (tmp_path / "weights").write_bytes(b"")
+    with pytest.raises(HearsightError, match=f"{encoder} has [04] last blocks"):
+        EncodedImage(encoder, tmp_path / "weights", without=without)

@@ -27,7 +27,7 @@ from components.models.trained_captioner import CONFIG, WEIGHTS, ImageCaptioner,
 from components.stages.evaluate_captioners.inputs import read_rows, read_settings
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
 from components.training.settings import PLAIN_INFERENCE
-from components.vision.image_encoders import trainable_encoder
+from components.vision.image_encoders import captioner_encoder
 from components.vision.training_images import open_image, whole_view
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ def require_encoder(config: Mapping[str, Any], prepared: Mapping[str, Any]) -> d
     if set_encoder and bool(model_encoder.get("trained")) != bool(set_encoder.get("trained")):
         takes, holds = ("images", "features") if model_encoder.get("trained") else ("features", "images")
         raise ValueError(f"it takes {takes}, and the set was prepared as {holds} (extract_features.encoder.frozen)")
+    blocks = [about.get("trained_blocks", 0) for about in (model_encoder, set_encoder)]
+    if set_encoder and blocks[0] != blocks[1]:
+        raise ValueError("it trains {} last blocks, and the set was prepared for {}".format(*blocks))
     for name in () if model_encoder.get("trained") else ("name", "side", "weights_sha256"):
         if name in model_encoder and name in set_encoder and model_encoder[name] != set_encoder[name]:
             raise ValueError(
@@ -151,9 +154,7 @@ def caption_images(
             ensemble.
         HearsightError: memory is insufficient, or there is no GPU.
     """
-    trained = [
-        load_trained(folder, encoder=lambda about: trainable_encoder(about["name"], side=about["side"])) for folder in folders
-    ]
+    trained = [load_trained(folder, encoder=captioner_encoder) for folder in folders]
     models = [one.model for one in trained]
     for model in models:
         place(model, hardware)
@@ -189,7 +190,9 @@ def _inputs(model: ImageCaptioner, items: Sequence[Features | Pixels]) -> Tensor
         raise ValueError("the images' features differ in shape")
     config = model.network.config
     if model.encoder is not None:
-        return torch.from_numpy(np.stack(items)).permute(0, 3, 1, 2)
+        stacked = np.stack(items)
+        # Pixels, or the cells before the blocks that were trained.
+        return torch.from_numpy(stacked.transpose(0, 3, 1, 2) if stacked.dtype == np.uint8 else stacked[:, 1:])
     vectors = np.stack([item[1:] if config.grid else item[:1] for item in items])
     if vectors.shape[2] != config.image_features or not vectors.shape[1]:
         shape = f"{vectors.shape[1]} vectors of {vectors.shape[2]} numbers"

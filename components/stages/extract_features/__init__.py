@@ -28,6 +28,9 @@ class Encoder(Settings):
     """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0. CSC §4.1: 299."""
     frozen: bool = False
     """true: its features are kept; false: the images are, and it is trained with the captioner. CC §5.2, CSC §4.1: false."""
+    trained_blocks: int = 0
+    """Last blocks of a frozen encoder that are trained with captioners all the same: what is kept is their input. Up to 4 of
+    efficientnet_lite0, none of the others; a dual encoder cannot read it. Ours."""
 
 
 class Params(Settings):
@@ -62,6 +65,12 @@ class Params(Settings):
         if self.views < 0 or self.thumbnail < 0 or self.encoder.side < 75:
             raise HearsightError(
                 "views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="raise the value"
+            )
+        if self.encoder.trained_blocks and not (self.encoder.frozen and self.grid and not self.centre):
+            raise HearsightError(
+                "needs a frozen encoder, its grid, and no central squares",
+                where=f"{where}.encoder.trained_blocks",
+                hint="set frozen and grid to true and centre to false, or trained_blocks to 0",
             )
         if not 0.0 < self.least_area <= 1.0:
             raise HearsightError("must be above 0 and at most 1", where=f"{where}.least_area", hint="give a share")

@@ -115,7 +115,8 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
 def _encoder(task: Task, view_spec: ViewSpec) -> EncodedImage:
     encoder, about = task.params.encoder, task.shared["encoder"]
     weights = installed_file(task.project, encoder.weights) if encoder.weights else None
-    return EncodedImage(encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
+    given = (encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
+    return EncodedImage(*given, without=encoder.trained_blocks)
 
 
 def _encoded(
@@ -139,9 +140,10 @@ def run(stage: Stage) -> None:
     if params.encoder.frozen:
         # The features are keyed by the file's content, not by its name.
         encoder["weights_sha256"] = weights_digest(params.encoder.name, weights)
-        EncodedImage(
-            params.encoder.name, weights, params.encoder.side, str(encoder["weights_sha256"])
-        )  # raises for unsupported settings
+        if params.encoder.trained_blocks:
+            encoder["trained_blocks"] = params.encoder.trained_blocks
+        given = (params.encoder.name, weights, params.encoder.side, str(encoder["weights_sha256"]))
+        EncodedImage(*given, without=params.encoder.trained_blocks)  # raises for unsupported settings
     device = stage.engine.device(params.accelerator)
     shared, resources = {"encoder": encoder, "device": device}, Resources(gpus=int(device == "gpu"))
     stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared=shared, resources=resources)

@@ -26,7 +26,7 @@ from components.training.checkpoints import checkpoint_folder
 from components.training.fit import CAPTIONER, fit, history_csv
 from components.training.progress import open_progress
 from components.training.recipe import reseed
-from components.vision.image_encoders import trainable_encoder, weights_digest
+from components.vision.image_encoders import captioner_encoder, weights_digest
 
 if TYPE_CHECKING:
     from components.execution.stage import Task
@@ -78,9 +78,9 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     scored_keys = [validation.sha256[image] for image in scored_images]
     judging = make(validation.members, scored_images, None, scored_keys, training=False)
     reseed(seed, spec["network"], "weights")
-    encoder = build_encoder(spec["encoder"], task.project) if spec["encoder"]["trained"] else None
+    encoder = build_encoder(spec["encoder"], task.project)
     chosen = {name: settings[name] for name in ("width", "heads", "layers", "feedforward", "pre_norm", "dropout", "longest")}
-    network_config = CaptionerConfig(spec["network"], len(vocabulary), image_features=_width(training, encoder, spec), **chosen)
+    network_config = CaptionerConfig(spec["network"], len(vocabulary), image_features=_width(training, encoder), **chosen)
     model = ImageCaptioner(build(network_config), encoder)
     # Other settings of the second phase continue from the same first phase.
     first_spec = spec | {"settings": {name: value for name, value in settings.items() if name != "self_critical"}}
@@ -135,16 +135,16 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     return Trained(recipe, config)
 
 
-def build_encoder(encoder: dict[str, Any], project: Path) -> nn.Module:
-    """Build the encoder to be trained, with its starting weights.
+def build_encoder(encoder: dict[str, Any], project: Path) -> nn.Module | None:
+    """Build what is trained of the encoder, with its first weights.
 
     Raises:
         HearsightError: the encoder is unknown, or the file does not fit it.
     """
-    path = installed_file(project, encoder["weights"]) if encoder["weights"] else None
+    path = installed_file(project, encoder["weights"]) if encoder.get("weights") else None
     if path is not None and weights_digest(encoder["name"], path) != encoder["weights_sha256"]:
         raise HearsightError("the weights changed during the run", where=path, hint="run again")
-    return trainable_encoder(encoder["name"], path, encoder["side"])
+    return captioner_encoder(encoder, path)
 
 
 def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
@@ -152,7 +152,8 @@ def _items(spec: dict[str, Any], hardware: Hardware) -> Any:
     common: dict[str, Any] = {"seed": spec["seed"], "fixed_shape": hardware.compile}
     if spec["encoder"]["trained"]:
         return partial(ImageItems, side=spec["encoder"]["side"], **common)
-    return partial(FeatureItems, grid=reads_grid(spec["network"]), **common)
+    grid = reads_grid(spec["network"]) or bool(spec["encoder"].get("trained_blocks"))
+    return partial(FeatureItems, grid=grid, **common)
 
 
 def _images(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
@@ -163,14 +164,14 @@ def _images(make: Any, split: Split) -> tuple[Items, list[list[list[str]]]]:
     return items, [references[split.group[image]] for image in images]
 
 
-def _width(items: Items, encoder: nn.Module | None, spec: dict[str, Any]) -> int:
+def _width(items: Items, encoder: nn.Module | None) -> int:
     """Return the number of features per vector, F."""
     if encoder is None:
         assert isinstance(items, FeatureItems)
         return items.width
-    side = spec["encoder"]["side"]
+    seen = items.read_views([(0, 0)])
     encode: Any = encoder.eval().encode
     with torch.no_grad():
-        width = int(encode(torch.zeros(1, 3, side, side, dtype=torch.uint8)).shape[2])
+        width = int(encode(torch.from_numpy(seen if seen.dtype == np.uint8 else seen.astype(np.float32))).shape[2])
     encoder.train()
     return width

@@ -107,6 +107,15 @@ class CaptionerTraining(TrainingModule):
         """Remove the compiled method, which a copy of the encoder would share: the next phase's average is a copy."""
         vars(self.network.encoder or self).pop("encode", None)
 
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Return the captioning network's parameters, and the encoder's with their own learning rate."""
+        groups: list[dict[str, Any]] = [{"params": list(self.network.network.parameters())}]
+        if self.network.encoder is not None:
+            rate = self.settings["learning_rate"] * self.settings["encoder_rate"]
+            trained = [parameter for parameter in self.network.encoder.parameters() if parameter.requires_grad]
+            groups.append({"params": trained, "lr": rate})
+        return groups
+
     def network_input(self, features: Tensor) -> Tensor:
         """Return the network's input for a batch of features or pixels."""
         if features.dtype == torch.uint8:

@@ -63,6 +63,8 @@ class NetworkSettings(Optimisation):
     """Encoder and decoder layers each; the recurrent networks have one whatever this says. CC §5.2: 6."""
     feedforward: int = 2048
     """Of the transformers' hidden layers between two attentions. CC §5.2: Vaswani et al. 2017, 2048."""
+    encoder_rate: float = 1.0
+    """Factor of the learning rate for what is trained of an encoder; with pretrained weights less. CC §5.2 names none: 1."""
     pre_norm: bool = False
     """Transformers: norms before each part, steadier without a warm-up; false: after each. CC §5.2: false."""
     dropout: float = 0.1

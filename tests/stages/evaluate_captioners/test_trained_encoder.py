@@ -38,9 +38,7 @@ class Colours(nn.Module):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(
-        "components.stages.evaluate_captioners.writing.trainable_encoder", lambda name, weights=None, side=0: Colours()
-    )
+    monkeypatch.setattr("components.stages.evaluate_captioners.writing.captioner_encoder", lambda about: Colours())
     torch.manual_seed(0)
     config = CaptionerConfig("rnn1x1", len(VOCABULARY), image_features=3, width=16, heads=1, layers=1, dropout=0.0, longest=1)
     model = ImageCaptioner(build(config), Colours())
