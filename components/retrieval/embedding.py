@@ -19,7 +19,7 @@ from components.retrieval.items import Crop, PairItems
 from components.retrieval.pairs import Pairs
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
 from components.training.settings import PLAIN_INFERENCE
-from components.vision.image_encoders import trainable_encoder
+from components.vision.trained_encoders import trainable_encoder
 
 if TYPE_CHECKING:
     from components.core.result_cache import ResultCache

@@ -26,7 +26,8 @@ from components.training.checkpoints import checkpoint_folder
 from components.training.fit import DUAL_ENCODER, fit, history_csv
 from components.training.progress import open_progress
 from components.training.recipe import reseed
-from components.vision.image_encoders import trainable_encoder, weights_digest
+from components.vision.image_encoders import weights_digest
+from components.vision.trained_encoders import trainable_encoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

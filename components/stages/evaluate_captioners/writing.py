@@ -27,7 +27,7 @@ from components.models.trained_captioner import CONFIG, WEIGHTS, ImageCaptioner,
 from components.stages.evaluate_captioners.inputs import read_rows, read_settings
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
 from components.training.settings import PLAIN_INFERENCE
-from components.vision.image_encoders import captioner_encoder
+from components.vision.trained_encoders import captioner_encoder
 from components.vision.training_images import open_image, whole_view
 
 if TYPE_CHECKING:

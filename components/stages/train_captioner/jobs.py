@@ -26,7 +26,8 @@ from components.training.checkpoints import checkpoint_folder
 from components.training.fit import CAPTIONER, fit, history_csv
 from components.training.progress import open_progress
 from components.training.recipe import reseed
-from components.vision.image_encoders import captioner_encoder, weights_digest
+from components.vision.image_encoders import weights_digest
+from components.vision.trained_encoders import captioner_encoder
 
 if TYPE_CHECKING:
     from components.execution.stage import Task

@@ -14,7 +14,8 @@ from components.core.stage_output import StageOutput
 from components.stages.evaluate_captioners.writing import caption_images, read_features, require_encoder
 from components.stages.train_captioner.jobs import train, train_captioner
 from components.vision.captioning import Captioner
-from components.vision.image_encoders import EncodedImage, captioner_encoder
+from components.vision.image_encoders import EncodedImage
+from components.vision.trained_encoders import captioner_encoder
 from tests.support import make_output
 from tests.support.train_captioner.project import no_second_phase, npy, prepared, spec_of, task_of
 
