@@ -63,10 +63,11 @@ def of_captioner(models: Models, cell: str, split: str) -> tuple[list[Evidence],
         references.setdefault(each["group"], {})[each["caption"]] = None
     images = list({each["image_sha256"]: each for each in reversed(rows)}.values())
     seen = [read_features(prepared, each["media"]) for each in images]
-    captioner, training = Captioner(found.folder), TrainingImages(prepared)
+    captioner = Captioner(found.folder)
+    training = TrainingImages(prepared, captioner.config["encoder"])
     written = [captioner.write([each])[0] for each in seen]
     evidence = [
-        Evidence(caption.likelihood, training.support(caption.words, each[0]), NEAREST)
+        Evidence(caption.likelihood, training.support(caption.words, training.mean(each)), NEAREST)
         for caption, each in zip(written, seen, strict=True)
     ]
     wanted = [[tokenize_caption(text) for text in references[each["group"]]] for each in images]

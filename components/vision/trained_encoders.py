@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from components.models.encoders import ImageEncoder, LastBlocks
@@ -45,3 +48,29 @@ def captioner_encoder(about: Mapping[str, Any], weights: Path | None = None) -> 
     loaded = load_encoder(about["name"], weights, about["side"])
     fold_batch_norms(loaded.network)
     return LastBlocks(loaded, about["trained_blocks"]).requires_grad_(True).train()
+
+
+class MeanVectors:
+    """The vector of a whole image by a pretrained encoder, also where its last blocks are trained and only their input is kept.
+
+    Args:
+        about: as for :func:`captioner_encoder`, of a frozen encoder.
+    """
+
+    def __init__(self, about: Mapping[str, Any]) -> None:
+        blocks = captioner_encoder(about)
+        self._blocks: Any = blocks.eval() if blocks is not None else None
+
+    @property
+    def reads_cells(self) -> bool:
+        """Whether it needs the cells' vectors besides the first."""
+        return self._blocks is not None
+
+    @torch.no_grad()
+    def __call__(self, vectors: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Return F numbers from a view's (1 + cells) × C vectors, or from its cells alone if :attr:`reads_cells`."""
+        if self._blocks is None:
+            return vectors[0]
+        cells = vectors[-self._blocks.grid[0] * self._blocks.grid[1] :]
+        mean: NDArray[np.floating] = self._blocks.encode(torch.from_numpy(np.asarray(cells, np.float32))[None])[0, 0].numpy()
+        return mean

@@ -1,7 +1,7 @@
 """Consensus reranking: hypotheses of test images, and of validation images that choose the weight of the consensus.
 
 Only captions of the training split of a model's own set are compared with. Images are similar by the mean feature vector of the
-frozen encoder.
+pretrained encoder.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from components.core.addresses import parse_output_name
 from components.core.errors import HearsightError
 from components.execution.stage import Job
 from components.metrics.consensus import NeighbourCaptions, choose, choose_weight
-from components.stages.evaluate_captioners.inputs import EvaluationSet, Item, Model, read_set
+from components.stages.evaluate_captioners.inputs import EvaluationSet, Item, Model, read_set, read_settings
 from components.stages.evaluate_captioners.jobs import write_hypotheses
 from components.training.members import Members
+from components.vision.trained_encoders import MeanVectors
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
@@ -97,11 +98,13 @@ def score_consensus(spec: dict[str, Any], task: Task, folder: Path) -> None:
     (folder / CONSENSUS).write_text(json.dumps([of.tolist() for of in scores]), encoding="utf-8")
 
 
-def mean_features(output: StageOutput, items: Sequence[Item]) -> NDArray[np.float16]:
+def mean_features(output: StageOutput, items: Sequence[Item]) -> NDArray[np.floating]:
     """Return the vector of each whole image, n × F; raise HearsightError if the set holds images."""
     members = Members(output, [item.media for item in items])
+    about = read_settings(output).get("encoder", {})
+    mean = MeanVectors({} if about.get("trained") else about)
     try:
-        return np.stack([members.choose_view(at, first=True)[0] for at in range(len(items))])
+        return np.stack([mean(members.choose_view(at, first=not mean.reads_cells)) for at in range(len(items))])
     except HearsightError as error:
         hint = "set evaluate_captioners.consensus.neighbours: 0, or prepare the set with a frozen encoder"
         raise HearsightError(f"the consensus compares features: {error}", where=output.path, hint=hint) from error

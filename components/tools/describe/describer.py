@@ -240,10 +240,11 @@ def _open_captioner(models: Models, found: FoundModel, language: str, interface:
 
     def write(data: bytes, where: str) -> _Written:
         seen = captioner.see(data, where)
-        if images is not None and not images.is_like(seen[0]):
+        vector = images.mean(seen) if images is not None else seen[0]
+        if images is not None and not images.is_like(vector):
             return _Written("", Evidence(None, 0.0, min(NEAREST, len(images))), "unlike")
         (written,) = captioner.write([seen])
-        support = images.support(written.words, seen[0]) if images is not None else None
+        support = images.support(written.words, vector) if images is not None else None
         return _Written(written.text, Evidence(written.likelihood, support, min(NEAREST, len(images)) if images else 0))
 
     return _trained_on(captioner.config, found.set, interface), write, tuple(limits)
@@ -263,7 +264,7 @@ def _training_images(models: Models, found: FoundModel) -> TrainingImages | None
         return None
     if config.get("set", {}).get("digest") != output.digest:
         return None
-    return TrainingImages(output)
+    return TrainingImages(output, config["encoder"])
 
 
 def _open_similar(models: Models, found: FoundModel, language: str, interface: str) -> _Source:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from components.core.stage_output import StageOutput
 from components.core.view_arrays import SUFFIX, PackedViews
+from components.vision.trained_encoders import MeanVectors
 
 NEAREST = 5
 """Similar images that a caption is compared with."""
@@ -50,9 +52,11 @@ class TrainingImages:
 
     Args:
         output: the ``extract_features`` output it was trained on, of a frozen encoder.
+        encoder: that encoder, as in the captioner's ``config.json``.
     """
 
-    def __init__(self, output: StageOutput, most: int = MOST) -> None:
+    def __init__(self, output: StageOutput, encoder: Mapping[str, Any], most: int = MOST) -> None:
+        self.mean = MeanVectors(encoder)
         table = output.table(["key", "split", "group", "words", "image_sha256", "media"])
         rows = sorted(table.filter(pc.equal(table["split"], "train")).to_pylist(), key=lambda row: str(row["key"]))
         words: dict[str, set[str]] = {}
@@ -62,7 +66,7 @@ class TrainingImages:
         images = images[:: max(1, math.ceil(len(images) / most))]
         self.words = [words[row["group"]] for row in images]
         self.weights = WordWeights(self.words)
-        vectors = [_mean_vector(output.read_media(row["media"]), row["media"]) for row in images]
+        vectors = [self.mean(_vectors(output, row["media"], first=not self.mean.reads_cells)) for row in images]
         self._vectors = _unit(np.stack(vectors)) if vectors else np.zeros((0, 1), np.float32)
         self._least = self._least_similarity()
 
@@ -91,12 +95,14 @@ class TrainingImages:
         return self.weights.support(caption, [self.words[place] for place in nearest])
 
 
-def _mean_vector(data: bytes, name: str) -> NDArray[np.float16]:
-    """Return the mean vector of an image's undistorted view."""
+def _vectors(output: StageOutput, name: str, *, first: bool) -> NDArray[np.float16]:
+    """Return the first vector of an image's undistorted view, or the others."""
+    data = output.read_media(name)
     if name.endswith(SUFFIX):
-        return PackedViews(data).first(0)[0]
+        packed = PackedViews(data)
+        return packed.first(0) if first else packed.rest(0)
     views: NDArray[np.float16] = np.load(io.BytesIO(data), allow_pickle=False)
-    return views[0, 0]
+    return views[0, :1] if first else views[0, 1:]
 
 
 def _unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:

@@ -134,4 +134,4 @@ def test_a_confidence_is_the_geometric_mean_of_its_evidence() -> None:
 
 def test_of_a_large_set_evenly_spaced_images_are_kept(project: Path) -> None:
     prepared = StageOutput(project / "data/english/extract_features")
-    assert len(TrainingImages(prepared)) == 18 and len(TrainingImages(prepared, most=5)) == 5
+    assert len(TrainingImages(prepared, {})) == 18 and len(TrainingImages(prepared, {}, most=5)) == 5
