@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     def run() -> None:
         pools = dict(_number(text, "--pool", "NAME=N, e.g. cpu=2") for text in chosen.pool)
-        expected = dict(_number(text, "--expect", "STAGE=N, e.g. filter@english=90") for text in chosen.expect)
+        expected: dict[str, float] = dict(_number(text, "--expect", "STAGE=N, e.g. filter@english=90") for text in chosen.expect)
         os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")  # lines go to the run's log
         reach_server(find_root())
         from flows.flow import pipeline  # here: imports Prefect, which reads the settings above

@@ -131,7 +131,7 @@ class DualEncoderConfig:
         differing = sorted(names ^ set(values))
         if differing:
             raise ValueError(f"has network settings of another version: {', '.join(differing)}")
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        return cls(**{**values, "vocabulary": tuple(values["vocabulary"])})
 
 
 class DualEncoder(nn.Module):

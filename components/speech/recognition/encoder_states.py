@@ -47,7 +47,8 @@ class EncoderStates:
         states = states[: max(1, frames // 2)]
         starts = np.arange(0, len(states), AVERAGED)
         sizes = np.diff(np.append(starts, len(states))).astype(np.float32)
-        return pack(np.add.reduceat(states, starts) / sizes[:, None])
+        averaged: NDArray[np.float32] = (np.add.reduceat(states, starts) / sizes[:, None]).astype(np.float32, copy=False)
+        return pack(averaged)
 
 
 def pack(states: NDArray[np.float32]) -> NDArray[np.int8]:
