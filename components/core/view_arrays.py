@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import struct
+import tokenize
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any
@@ -119,7 +120,10 @@ def read_npy_header(head: bytes) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     source = io.BytesIO(head)
     if npy.read_magic(source) != (1, 0):
         raise ValueError("its header is not of numpy's format version 1.0")
-    shape, fortran, kind = npy.read_array_header_1_0(source)
+    try:
+        shape, fortran, kind = npy.read_array_header_1_0(source)
+    except (SyntaxError, tokenize.TokenError) as error:  # numpy lets Python's own errors through
+        raise ValueError(f"its header is damaged ({error})") from error
     if fortran or kind.hasobject:
         raise ValueError("it is in Fortran order" if fortran else "it holds objects")
     return shape, kind, source.tell()

@@ -8,14 +8,12 @@ the batch, it would take .8 of the time (``benchmarks/README.md``). A GPU encode
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
-from PIL import Image
 
 from components.core.addresses import installed_file
 from components.core.digests import sha256_file
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
 
     import torch
     from numpy.typing import NDArray
+    from PIL import Image
 
     from components.models.encoders import EncoderKind, ImageEncoder
 
@@ -153,7 +152,7 @@ class EncodedImage:
 
         Images that are not square are not compared: False.
         """
-        width, height = Image.open(io.BytesIO(data)).size
+        width, height = open_image(data, self.side, "an image").size
         if width != height:
             return False
         here, there = (np.asarray(encoder._view_pixels(data, "", 0)) for encoder in (self, other))

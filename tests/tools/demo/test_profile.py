@@ -16,7 +16,7 @@ from components.tools.profiles.profile import add_profile, read_profile, require
 from flows.graph import read_tasks
 from tests.support.datasets import project
 from tests.support.flows.served import plain_environment
-from tests.tools.profiles.project import files_of
+from tests.support.profiles import files_of
 
 PROFILE = "flickr8k"
 RUN = """

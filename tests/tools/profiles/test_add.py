@@ -19,8 +19,8 @@ from components.core.params import OWN_CHAIN, YAML_LOADER, read_params_file, rea
 from components.tools.profiles.profile import add_profile, read_profile
 from tests.support.contract import chain_problems
 from tests.support.datasets import project
+from tests.support.profiles import CONTACT, PROFILES, files_of, with_profile
 from tests.support.settings_files import texts
-from tests.tools.profiles.project import CONTACT, PROFILES, files_of, with_profile
 
 
 def command(root: Path, *words: str) -> str:

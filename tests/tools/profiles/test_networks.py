@@ -23,9 +23,9 @@ from components.stages.train_captioner.jobs import train_captioner
 from components.training.settings import REFERENCE
 from components.vision.classifier import load_backbone
 from tests.support import make_stage
+from tests.support.profiles import settings_of, with_profile
 from tests.support.retrieval.world import spoken_set
 from tests.support.train_captioner.project import FROZEN, prepared, task_of
-from tests.tools.profiles.project import settings_of, with_profile
 
 CONCEPTUAL_WORDS, FLICKR_WORDS, PRACEGOVER_WORDS = 25_000, 8_000, 20_000
 """CC §5.2: about 25,000; the others are estimates, which only set the size of the word matrix."""
@@ -93,7 +93,7 @@ def test_encoders_with_their_classifiers_are_as_large_as_published() -> None:
 
 
 def dual_encoder(graph: Graph, dataset: str, features: int = 0) -> DualEncoder:
-    towers = settings_of(graph, "pretrain_retrieval", dataset).towers.plain()
+    towers = settings_of(graph, "pretrain_retrieval", dataset).towers.of_row("")
     del towers["weights"]
     with torch.device("meta"):
         return DualEncoder(DualEncoderConfig(**towers, **({"image_features": features} if features else {})))
