@@ -32,6 +32,8 @@ class Comparison(Settings):
     """Datasets that only test."""
     networks: list[str] = []
     """Networks trained on each."""
+    evaluate_captioners: dict[str, Any] = {}
+    """Settings of their evaluation; empty leaves those of the project."""
 
 
 class Profile(Settings):
@@ -142,6 +144,8 @@ def add_profile(root: Path, profile: Profile, data: Path, contact: str = "") -> 
     meant = merge_settings(graph.params, {"chain": profile.chain}) | blocks
     # All lists, also empty ones: another profile's test sets may not fit these networks.
     compared = profile.captioners.plain() if profile.captioners.sets else {}
+    if not profile.captioners.evaluate_captioners:
+        compared.pop("evaluate_captioners", None)
     meant[CAPTIONERS] = (graph.params.get(CAPTIONERS) or {}) | compared
     _check(Graph(root, graph.stages, meant), profile, blocks)
     write_datasets(root, profile.chain, blocks, HEAD.format(profile.name))
