@@ -71,12 +71,12 @@ def run_time(tmp_path, program):
 
 @pytest.mark.long
 def test_a_server_that_a_step_leaves_behind_is_counted_and_ended(tmp_path):
-    busy = "import os, time\nopen('server', 'w').write(str(os.getpid()))\nwhile time.process_time() < 0.5: pass\ntime.sleep(60)"
+    busy = "import os, time\nwhile time.process_time() < 0.5: pass\nopen('server', 'w').write(str(os.getpid()))\ntime.sleep(60)"
     row, _ = run_time(
         tmp_path,
         "import pathlib, subprocess, sys, time\n"
         f"subprocess.Popen([sys.executable, '-c', {busy!r}], start_new_session=True)\n"
-        "time.sleep(1.5)\n",
+        "while not (pathlib.Path('server').exists() and pathlib.Path('server').read_text()): time.sleep(0.05)\n",
     )
     assert row["now, cpu s"] > 0.3 and row["now, wall s"] < 40
     for side in ("before", "now"):

@@ -17,5 +17,7 @@ RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "
 
 def assert_accessible(page: Page) -> None:
     """Fail with the violations of WCAG 2.2 AA that axe finds on the page."""
+    # After a click elements may be there before the style sheet is.
+    page.wait_for_load_state("load")
     results: Any = Axe().run(page, options=RULES)
     assert results.violations_count == 0, results.generate_report()
