@@ -35,8 +35,14 @@ def gather(
     for model in models:
         cells.setdefault((model.training, model.network), []).append(model.name)
     pairs = _pairs(sets, cells)
-    interval_ends = {test_set.name: _intervals(test_set, cells, pairs, scored, constants, params) for test_set in sets}
-    tables = [_table(test_set, cells, scored, constants, interval_ends[test_set.name], params) for test_set in sets]
+    claims = {test_set.name: _claims(test_set, sets, cells) for test_set in sets}
+    interval_ends = {
+        test_set.name: _intervals(test_set, cells, pairs, scored, constants, claims[test_set.name], params) for test_set in sets
+    }
+    tables = [
+        _table(test_set, cells, scored, constants, claims[test_set.name], interval_ends[test_set.name], params)
+        for test_set in sets
+    ]
     by_name = {table.name: table for table in tables}
     return CaptionerResults(
         dataset,
@@ -61,6 +67,15 @@ def gather(
     )
 
 
+def _claims(
+    test_set: EvaluationSet, sets: Sequence[EvaluationSet], cells: Mapping[tuple[str, str], list[str]]
+) -> list[CaptionerClaim]:
+    """Return the claims about a test set; networks that write another language are not compared with those that write its own."""
+    languages = {one.name: one.language for one in sets}
+    comparable = {cell: names for cell, names in cells.items() if languages.get(cell[0], test_set.language) == test_set.language}
+    return applicable_claims(test_set.name, comparable)
+
+
 def _items_of(test: str, names: Sequence[str], scored: Mapping[tuple[str, str], Scored]) -> dict[str, list[float]]:
     """Return metric → each item's value, averaged over the seeds."""
     by_seed = [scored[test, name].scores.items for name in names]
@@ -73,6 +88,7 @@ def _intervals(
     pairs: Sequence[tuple[EvaluationSet, EvaluationSet]],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
+    claims: Sequence[CaptionerClaim],
     params: Params,
 ) -> dict[str, tuple[float, float]]:
     """Return interval ends by ``<cell> <metric>``, `` <metric>`` (constant), ``<first> <second> <network>``,
@@ -89,7 +105,7 @@ def _intervals(
             for network in networks_trained_on_both(first.name, second.name, cells):
                 difference = _less(columns, f"{first.name}-{network}", f"{second.name}-{network}")
                 columns[f"{first.name} {second.name} {network}"] = difference
-    for claim in applicable_claims(test_set.name, cells):
+    for claim in claims:
         columns |= {f"{one} less {other}": _less(columns, one, other) for one, other in claim.pairs}
     return bootstrap_intervals(columns, seed=params.seed, resamples=params.resamples)
 
@@ -103,6 +119,7 @@ def _table(
     cells: Mapping[tuple[str, str], list[str]],
     scored: Mapping[tuple[str, str], Scored],
     constants: Mapping[str, Constant],
+    claims: Sequence[CaptionerClaim],
     interval_ends: Mapping[str, tuple[float, float]],
     params: Params,
 ) -> Table:
@@ -130,7 +147,7 @@ def _table(
         rows,
         constant,
         list(find_language_gaps(test_set.items, params.meteor, params.spice).values()),
-        [_judge(claim, test_set.name, rows, interval_ends) for claim in applicable_claims(test_set.name, cells)],
+        [_judge(claim, test_set.name, rows, interval_ends) for claim in claims],
     )
 
 

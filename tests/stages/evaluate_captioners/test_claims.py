@@ -70,6 +70,22 @@ def test_sets_are_compared_on_a_set_that_one_of_them_is_and_only_networks_traine
     assert [claim.pairs for claim in applicable_claims("flickr30k", cells)] == [()] * 3
 
 
+@pytest.mark.parametrize(("language", "compared"), [("en", True), ("pt", False)])
+def test_networks_of_two_training_sets_are_compared_only_if_they_write_one_language(language: str, compared: bool) -> None:
+    sets, models, scored = [], [], {}
+    for name, of in (("pets", "en"), ("other", language)):
+        items = [Item(f"{name}{n}", f"{name}{n}", "", "", of, ["a dog"], [["a", "dog"]], []) for n in range(IMAGES)]
+        sets.append(EvaluationSet(name, name, "", items, {}))
+        models.append(Model(name, "rnn1x1", 0, [{}], ""))
+    for test_set in sets:
+        for model in models:
+            values = [float(model.training == test_set.name)] * IMAGES
+            scores = Scores({MAIN: math.fsum(values) / IMAGES}, {MAIN: values})
+            scored[test_set.name, model.name] = Scored(["a dog"] * IMAGES, scores, [ObjectMentions(None, [], [])] * IMAGES)
+    tables_of = gather("captioners", sets, models, scored, {}, Params(resamples=50, examples=0), {}).tables
+    assert [any("another set" in found.claim.says for found in table.findings) for table in tables_of] == [compared] * 2
+
+
 def test_the_files_have_every_claim_and_the_text_those_that_were_measured() -> None:
     found = results({"rnn1x1": (1.0,), "t2t1x1": (1.5,)})
     claims = json.loads(tables.scores_json(found))["pets"]["claims"]
