@@ -13,13 +13,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from benchmarks.gpu_networks import Captioner, Ensemble, lite0_encoder, random_views, whole_views
+from benchmarks.gpu_networks import Captioner, lite0_encoder, random_views, whole_views
 from benchmarks.gpu_pack import ENCODER_SIDE, SPLITS, Pack, decode
 from benchmarks.gpu_reward import CiderRewards
 from components.metrics.captions import score_captions
 from components.metrics.ngram_table import NgramTable
 from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
 from components.models.beam import generate
+from components.models.captioners.ensemble import Ensemble
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
 from components.models.encoders import ImageEncoder
 

@@ -7,8 +7,6 @@ be those of small batches; the folded ones stay ImageNet's.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
+from components.models.captioners.interface import CaptionNetwork
 from components.models.encoders import ImageEncoder
 from components.vision.training_images import DISTORTION, LEAST_AREA
 
@@ -117,43 +115,6 @@ class Captioner(nn.Module):
     def choose(self, vectors: Tensor) -> Tensor:
         """Return what the network reads of B × (1 + cells) × F: the cells, or their mean."""
         return vectors[:, 1:] if self.network.config.grid else vectors[:, :1]
-
-
-class Ensemble(CaptionNetwork):
-    """Several networks as one, whose probability of a word is the mean of theirs.
-
-    Its input is their inputs beside each other, B × L × (members · F), because each member has an encoder of its own.
-    """
-
-    def __init__(self, members: Sequence[CaptionNetwork]) -> None:
-        super().__init__()
-        self.members = nn.ModuleList(members)
-        self.config: CaptionerConfig = members[0].config
-        self.eval()
-
-    def encode(self, features: Tensor) -> list[Any]:
-        """Return the members' memories."""
-        return [one.encode(part) for one, part in zip(self.members, features.chunk(len(self.members), -1), strict=True)]
-
-    def decode(self, memory: list[Any], words: Tensor) -> Tensor:
-        """Return log-probabilities N × t × V."""
-        return self._mean([one.decode(part, words) for one, part in zip(self.members, memory, strict=True)])
-
-    def start(self, memory: list[Any], rows: int) -> list[Any]:
-        """Return the members' states."""
-        return [one.start(part, rows) for one, part in zip(self.members, memory, strict=True)]
-
-    def step(self, state: list[Any], words: Tensor) -> Tensor:
-        """Return log-probabilities N × V after ``words``."""
-        return self._mean([one.step(part, words) for one, part in zip(self.members, state, strict=True)])
-
-    def reorder(self, state: list[Any], rows: Tensor) -> None:
-        """Reorder the members' states."""
-        for one, part in zip(self.members, state, strict=True):
-            one.reorder(part, rows)
-
-    def _mean(self, scores: list[Tensor]) -> Tensor:
-        return torch.stack([one.float().log_softmax(-1) for one in scores]).logsumexp(0) - math.log(len(scores))
 
 
 def whole_views(pixels: Tensor, side: int) -> Tensor:

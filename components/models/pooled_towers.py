@@ -1,9 +1,9 @@
 """Speech towers that pool vectors made elsewhere: ``whisper`` over a frozen encoder's states, ``text`` over a caption's words.
 
-Beside mean, deviation and maximum over a clip's own vectors stand as many weighted means as there are learnt queries (attentive
-pooling). They are brought to one scale by the training set's statistics, since the means of two clips differ far less than two
-states of one, and a perceptron with one hidden layer maps them to the embedding. ``text`` hears nothing: it is the upper bound of
-what hearing could reach, and recognised words are read by it, too.
+The pooled vector has the mean, deviation and maximum of a clip's own vectors, and a weighted mean for each trained query
+(attention pooling). It is brought to one scale by the training set's statistics, since the means of two clips differ far less
+than two states of one, and a perceptron with one hidden layer maps it to the embedding. ``text`` hears nothing: it is the upper
+bound of what hearing could reach, and recognised words are read by it, too.
 """
 
 from __future__ import annotations

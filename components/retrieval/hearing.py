@@ -96,11 +96,11 @@ def _annotate(stage: Stage, annotator: Annotator, recordings: Sequence[Recording
 
 def _annotate_piece(piece: tuple[Annotator, Sequence[Recording]], task: Task) -> None:
     annotator, recordings = piece
-    payloads = {digest: partial(_samples, task, name, media) for name, media, digest in recordings}
+    sounds = {digest: _samples(task, name, media) for name, media, digest in recordings}
     if isinstance(annotator, Whisper):
         # Recognisers invent words for silence.
-        payloads = {digest: read for digest, read in payloads.items() if not is_silent(read())}
-    task.annotations.annotate(annotator, payloads)
+        sounds = {digest: sound for digest, sound in sounds.items() if not is_silent(sound)}
+    task.annotations.annotate(annotator, {digest: partial(sounds.__getitem__, digest) for digest in sounds})
 
 
 def _samples(task: Task, name: str, media: str) -> Samples:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from benchmarks.gpu_data import TINY, Data, Phase
 from benchmarks.gpu_flickr8k import NETWORKS, Differs, Results, check, main, train_network
-from benchmarks.gpu_networks import Ensemble, Lite0, flat_weights, random_views, whole_views
+from benchmarks.gpu_networks import Lite0, flat_weights, random_views, whole_views
 from benchmarks.gpu_pack import decode, fit_quality, read_pack, write_pack
 from benchmarks.gpu_retrieval import queries, retrieve
 from benchmarks.gpu_reward import CiderRewards
@@ -24,6 +24,7 @@ from components.core.errors import HearsightError
 from components.metrics.cider import CiderD
 from components.models.beam import generate
 from components.models.captioners import build
+from components.models.captioners.ensemble import Ensemble
 from components.models.captioners.interface import CaptionerConfig
 from components.models.vocabulary import END, PAD, SPECIAL, UNKNOWN
 from components.vision.classifier import load_backbone

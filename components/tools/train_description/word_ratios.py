@@ -1,6 +1,6 @@
 """Learn the ratios of words that the score of description reads, from captions and from texts of pages.
 
-In cross-validation the ratios of a fold are learnt without its own texts: the score must judge texts that it has not read.
+In cross-validation, the ratios used for a fold are computed without its texts: the score must judge texts it has not read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class WordRatios:
 
     @lru_cache(maxsize=FOLDS + 1)  # noqa: B019 - lives as long as the training
     def without(self, fold: int | None) -> dict[int, float]:
-        """Return the ratios by key of the word, learnt from all folds but one; None leaves out no fold.
+        """Return the ratios by key of the word, computed from all folds but one; None uses all folds.
 
         Only words that the dictionary lists have one: most others are names.
         """
