@@ -25,37 +25,39 @@ IMAGES = 64
 """Images whose neighbours' captions are counted together: temporaries of some 100 MB."""
 
 
+def nearest_images(features: NDArray[np.floating], images: NDArray[np.floating], neighbours: int) -> NDArray[np.int64]:
+    """Return the nearest of the training images' vectors (m × F) to each of n × F vectors, nearest first, n × ``neighbours``.
+
+    All of them, if there are fewer.
+    """
+    scores = exact_scores(split_vectors(_unit(features)), split_vectors(_unit(images)))
+    return np.argsort(-scores, axis=1, kind="stable")[:, :neighbours]
+
+
 class NeighbourCaptions:
-    """The captions of training images, by the images' features.
+    """The captions of training images.
 
     Args:
-        features: m × F, the vector of each training image.
-        captions: the tokenised captions of each, at least one. Document frequencies are theirs, an image's captions together.
-        neighbours: nearest images an image is given (all, if there are fewer).
-        most: their captions that count for a hypothesis, the most similar ones.
+        captions: the tokenised captions of each image, at least one. Document frequencies are theirs, an image's together.
+        most: captions of an image's neighbours that count for a hypothesis, the most similar ones.
     """
 
-    def __init__(self, features: NDArray[np.floating], captions: Sequence[Sequence[Tokens]], neighbours: int, most: int) -> None:
-        self.images, self.captions, self.neighbours, self.most = split_vectors(_unit(features)), captions, neighbours, most
+    def __init__(self, captions: Sequence[Sequence[Tokens]], most: int) -> None:
+        self.captions, self.most = captions, most
         self.frequency = DocumentFrequency.of(captions)
 
-    def nearest(self, features: NDArray[np.floating]) -> NDArray[np.int64]:
-        """Return the nearest training images of n × F vectors, nearest first, n × neighbours."""
-        scores = exact_scores(split_vectors(_unit(features)), self.images)
-        return np.argsort(-scores, axis=1, kind="stable")[:, : self.neighbours]
-
-    def consensus(self, features: NDArray[np.floating], hypotheses: Sequence[Sequence[Tokens]]) -> list[Floats]:
+    def consensus(self, nearest: Sequence[Sequence[int]], hypotheses: Sequence[Sequence[Tokens]]) -> list[Floats]:
         """Return the consensus, 0 to 10, of each of an image's tokenised hypotheses.
 
         Args:
-            features: n × F, the images' vectors.
+            nearest: the training images nearest to each image (:func:`nearest_images`).
             hypotheses: at least one of each image.
         """
         result: list[Floats] = []
         for first in range(0, len(hypotheses), IMAGES):
             part = hypotheses[first : first + IMAGES]
-            nearest = self.nearest(features[first : first + IMAGES]).tolist()
-            form = CiderD([[caption for image in row for caption in self.captions[image]] for row in nearest], self.frequency)
+            near = nearest[first : first + IMAGES]
+            form = CiderD([[caption for image in row for caption in self.captions[image]] for row in near], self.frequency)
             counts = [len(known) for known in part]
             owners = np.repeat(np.arange(len(part)), counts)
             scores: list[float] = []

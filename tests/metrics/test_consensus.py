@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.metrics.cider import CiderD, DocumentFrequency
-from components.metrics.consensus import NeighbourCaptions, choose, choose_weight
+from components.metrics.consensus import NeighbourCaptions, choose, choose_weight, nearest_images
 
 CAPTION = st.lists(st.sampled_from("abcde"), max_size=7)
 
@@ -28,7 +28,8 @@ def test_the_consensus_is_the_mean_with_the_most_similar_captions_of_the_nearest
 ) -> None:
     source = np.random.default_rng(seed)
     images, queries = source.normal(size=(len(captions), 4)), source.normal(size=(len(hypotheses), 4))
-    found = NeighbourCaptions(images, captions, neighbours, most).consensus(queries, hypotheses)
+    near = nearest_images(queries, images, neighbours).tolist()
+    found = NeighbourCaptions(captions, most).consensus(near, hypotheses)
     frequency = DocumentFrequency.of(captions)
     assert [len(one) for one in found] == [len(known) for known in hypotheses]
     for query, known, scores in zip(queries, hypotheses, found, strict=True):
@@ -42,13 +43,13 @@ def test_the_consensus_is_the_mean_with_the_most_similar_captions_of_the_nearest
 
 def test_images_beyond_one_block_are_scored_as_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     source = np.random.default_rng(0)
-    images, queries = source.normal(size=(9, 4)), source.normal(size=(7, 4))
+    nearest = source.integers(0, 9, (7, 3)).tolist()
     captions = [[["a", "b", word]] for word in "cdefghijk"]
     known = [[["a", word], ["b", "c", word]] for word in "cdefghi"]
-    near = NeighbourCaptions(images, captions, 3, 2)
-    whole = near.consensus(queries, known)
+    form = NeighbourCaptions(captions, 2)
+    whole = form.consensus(nearest, known)
     monkeypatch.setattr("components.metrics.consensus.IMAGES", 2)
-    assert np.array_equal(np.array(near.consensus(queries, known)), np.array(whole))
+    assert np.array_equal(np.array(form.consensus(nearest, known)), np.array(whole))
 
 
 def made_case() -> tuple[list, list, list]:
@@ -59,9 +60,13 @@ def made_case() -> tuple[list, list, list]:
         [["a", "boat", "sails"]],
         [["one", "boat"]],
     ]
-    near = NeighbourCaptions(np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]]), captions, 2, 3)
+    images, queries = np.array([[1, 0], [1, 0.1], [0, 1], [0.1, 1]]), np.array([[2, 0], [0, 3]])
     hypotheses = [[["a", "cat"], ["a", "dog", "runs"]], [["a", "cat"], ["a", "boat", "sails"]]]
-    return hypotheses, [[-0.5, -0.6], [-0.5, -0.6]], near.consensus(np.array([[2, 0], [0, 3]]), hypotheses)
+    return (
+        hypotheses,
+        [[-0.5, -0.6], [-0.5, -0.6]],
+        NeighbourCaptions(captions, 3).consensus(nearest_images(queries, images, 2).tolist(), hypotheses),
+    )
 
 
 def test_the_hypothesis_that_the_neighbours_agree_on_is_chosen() -> None:
@@ -80,5 +85,4 @@ def test_the_weight_is_the_one_that_scores_best_and_the_smallest_of_equals() -> 
 
 def test_a_training_image_is_its_own_nearest_and_ties_go_to_the_earlier_one() -> None:
     features = np.array(list(itertools.product((0.0, 1.0), repeat=3)))[1:]
-    near = NeighbourCaptions(np.vstack([features, features]), [[["a"]]] * 14, 2, 1)
-    assert near.nearest(features).tolist() == [[at, at + 7] for at in range(7)]
+    assert nearest_images(features, np.vstack([features, features]), 2).tolist() == [[at, at + 7] for at in range(7)]

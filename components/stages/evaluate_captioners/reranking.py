@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from components.core.addresses import parse_output_name
 from components.core.errors import HearsightError
 from components.execution.stage import Job
-from components.metrics.consensus import NeighbourCaptions, choose, choose_weight
+from components.metrics.consensus import NeighbourCaptions, choose, choose_weight, nearest_images
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Item, Model, read_set, read_settings
 from components.stages.evaluate_captioners.jobs import write_hypotheses
 from components.training.members import Members
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
     from components.execution.stage import Stage, Task
 
-CONSENSUS = "consensus.json"
+CONSENSUS, NEIGHBOURS = "consensus.json", "neighbours.json"
 
 
 def rerank_all(
@@ -49,12 +49,20 @@ def rerank_all(
     hypotheses = write_hypotheses(stage, pairs, params.beam, best=params.beam)
     texts = [[[text for text, _ in known] for known in of] for of in hypotheses]
     likely = [[[score for _, score in known] for known in of] for of in hypotheses]
+    # Pairs of the same sets have the same neighbours, so these are found once: with trained blocks, a minute of work.
+    near = {}
+    for items, model in pairs:
+        training = trainings[model.training]
+        spec = {"input": items.input, "set": items.digest, "split": items.split, "neighbours": params.neighbours}
+        spec |= {"training": training, "training_set": stage.inputs[training].digest}
+        near[items.input, items.split, training] = Job(f"{items.name}.{items.split}.{training}", spec, content_addressed=True)
+    found = dict(zip(near, stage.jobs(find_neighbours, list(near.values()), step="neighbours", params={}), strict=True))
+    nearest = {key: json.loads((folder / NEIGHBOURS).read_text(encoding="utf-8")) for key, folder in found.items()}
     jobs = []
     for (items, model), captions in zip(pairs, texts, strict=True):
         training = trainings[model.training]
-        spec = {"input": items.input, "set": items.digest, "split": items.split, "hypotheses": captions}
-        spec |= {"training": training, "training_set": stage.inputs[training].digest}
-        spec |= {"neighbours": params.neighbours, "captions": params.captions}
+        spec = {"training": training, "training_set": stage.inputs[training].digest, "captions": params.captions}
+        spec |= {"nearest": nearest[items.input, items.split, training], "hypotheses": captions}
         jobs.append(Job(f"{items.name}.{items.split}.{model.name}", spec, content_addressed=True))
     folders = stage.jobs(score_consensus, jobs, step="consensus", params={})
     agreed = [json.loads((folder / CONSENSUS).read_text(encoding="utf-8")) for folder in folders]
@@ -83,18 +91,23 @@ def _training_input(stage: Stage, dataset: str) -> str:
     )
 
 
-def score_consensus(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``consensus.json``: the consensus of each of ``spec["hypotheses"]``, in the order of the set's items.
+def find_neighbours(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Write ``neighbours.json``: for each item of a split, the positions of the nearest training images.
 
     Raises:
         HearsightError: a set holds images instead of features.
     """
-    output, training = task.inputs[spec["input"]], task.inputs[spec["training"]]
-    known = read_set(spec["training"], training, "train").items
-    captions = [item.words for item in known]
-    near = NeighbourCaptions(mean_features(training, known), captions, spec["neighbours"], spec["captions"])
-    features = mean_features(output, read_set(spec["input"], output, spec["split"]).items)
-    scores = near.consensus(features, [[text.split() for text in of] for of in spec["hypotheses"]])
+    splits = [(spec["input"], spec["split"]), (spec["training"], "train")]
+    items, images = (mean_features(task.inputs[name], read_set(name, task.inputs[name], split).items) for name, split in splits)
+    nearest = nearest_images(items, images, spec["neighbours"]).tolist()
+    (folder / NEIGHBOURS).write_text(json.dumps(nearest), encoding="utf-8")
+
+
+def score_consensus(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Write ``consensus.json``: the consensus of each of ``spec["hypotheses"]``, in the order of the set's items."""
+    known = read_set(spec["training"], task.inputs[spec["training"]], "train").items
+    captions = NeighbourCaptions([item.words for item in known], spec["captions"])
+    scores = captions.consensus(spec["nearest"], [[text.split() for text in of] for of in spec["hypotheses"]])
     (folder / CONSENSUS).write_text(json.dumps([of.tolist() for of in scores]), encoding="utf-8")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -45,7 +46,9 @@ def test_a_network_that_is_not_in_the_table_is_one_line_that_says_how_to_add_it(
 def test_an_error_names_the_setting_as_the_file_does(tmp_path: Path, value: str, said: str) -> None:
     copy_settings(tmp_path)
     path = tmp_path / "datasets" / "captioners.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace("epochs: 12", f"epochs: {value}", 1), encoding="utf-8")
+    changed, times = re.subn(r"epochs: \d+", f"epochs: {value}", path.read_text(encoding="utf-8"), count=1)
+    assert times == 1
+    path.write_text(changed, encoding="utf-8")
     with pytest.raises(HearsightError) as error:
         stage_settings(load_graph(tmp_path), "train_captioner", "captioners/cells/english-rnn1x1")
     assert f"datasets/english.yaml: train_captioner.networks.rnn1x1.{said}" in str(error.value)
