@@ -3,8 +3,8 @@
 Devlin et al. 2015 ("Exploring nearest neighbor approaches for image captioning") borrow the caption of near images that is most
 like the other ones; Mao et al. 2015 (m-RNN) rank a network's hypotheses so. Here a hypothesis scores its log-probability a word
 + weight × consensus. The consensus is its mean CIDEr-D with the most similar captions of the nearest images. Nearest are the
-training images whose feature vectors have the largest cosines; ties go to the earlier image, and the cosines are exact
-(:mod:`components.metrics.similarity`).
+training images whose feature vectors, less their mean, have the largest cosines; ties go to the earlier image, and the cosines
+are exact (:mod:`components.metrics.similarity`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,12 @@ IMAGES = 64
 def nearest_images(features: NDArray[np.floating], images: NDArray[np.floating], neighbours: int) -> NDArray[np.int64]:
     """Return the nearest of the training images' vectors (m × F) to each of n × F vectors, nearest first, n × ``neighbours``.
 
-    All of them, if there are fewer.
+    All of them, if there are fewer. The training images' mean is taken off first: activations are positive, so that all cosines
+    are large and say more about the mean than about the image (docs/results.md).
     """
-    scores = exact_scores(split_vectors(_unit(features)), split_vectors(_unit(images)))
+    vectors = np.asarray(images, np.float64)
+    mean = vectors.mean(0)
+    scores = exact_scores(split_vectors(_unit(features - mean)), split_vectors(_unit(vectors - mean)))
     return np.argsort(-scores, axis=1, kind="stable")[:, :neighbours]
 
 

@@ -31,9 +31,10 @@ def test_the_consensus_is_the_mean_with_the_most_similar_captions_of_the_nearest
     near = nearest_images(queries, images, neighbours).tolist()
     found = NeighbourCaptions(captions, most).consensus(near, hypotheses)
     frequency = DocumentFrequency.of(captions)
+    centred, queries = images - images.mean(0), queries - images.mean(0)
     assert [len(one) for one in found] == [len(known) for known in hypotheses]
     for query, known, scores in zip(queries, hypotheses, found, strict=True):
-        cosines = [float(query @ image) / np.linalg.norm(query) / np.linalg.norm(image) for image in images]
+        cosines = [float(query @ image) / np.linalg.norm(query) / np.linalg.norm(image) for image in centred]
         nearest = sorted(range(len(images)), key=lambda at: -cosines[at])[:neighbours]
         references = [caption for at in nearest for caption in captions[at]]
         for hypothesis, score in zip(known, scores, strict=True):
