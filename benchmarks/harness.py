@@ -108,11 +108,6 @@ def in_turns(ways: Mapping[str, Callable[[], Result]], runs: int, warm: int = 0)
     return results
 
 
-def timed_in_turns(ways: Mapping[str, Callable[[], Any]], runs: int, warm: int = 1) -> dict[str, list[float]]:
-    """Return the CPU seconds of ``runs`` calls of every way, in turns."""
-    return in_turns({name: lambda way=way: seconds(way) for name, way in ways.items()}, runs, warm)
-
-
 def beside(spent: Mapping[str, Sequence[float]], own: str = "ours", digits: int = 2) -> dict[str, float | str]:
     """Return how many times as long each other way took as ``own``: ratio of medians, with the least and greatest turn."""
     row: dict[str, float | str] = {}

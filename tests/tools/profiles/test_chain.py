@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -38,25 +41,34 @@ def flickr8k(folder: Path) -> Path:
     return folder
 
 
-def shrink(path: Path) -> None:
+def shrink(root: Path) -> None:
     """Keep two networks, one voice without fitting and one with, and one epoch of everything."""
-    params = yaml.safe_load(path.read_text())
-    params["engine"] = {"kind": "local", "workers": 1}
-    params["captioners"] |= {"networks": ["t2t1x1", "rnn8x8"], "evaluate_captioners": {"beam": 2, "resamples": 20}}
-    main = params["flickr8k"]
-    main["synthesize"]["voices"] = VOICES
-    main["train_captioner"]["training"] = {"seeds": [0], "min_count": 1}
-    for network in main["train_captioner"]["networks"].values():
-        network |= {"width": 16, "epochs": 1, "batch": 10}
-        network["self_critical"] |= {"epochs": 1, "batch": 4}
-    for dataset, voices in (("flickr8k", VOICES), ("flickr8k_without_gb", VOICES[:1])):
-        params[dataset]["pretrain_retrieval"] |= {"rows": ["mms-48"], "seeds": [0], "voices": voices}
-    params["flickr8k_gb"]["finetune_retrieval"] |= {"rows": ["both-100"], "seeds": [0]}
-    for block in params.values():
-        for stage in ("pretrain_retrieval", "finetune_retrieval"):
-            if isinstance(block, dict) and "model" in (block.get(stage) or {}):
-                block[stage]["model"] = {"optimisation": {"epochs": 1}, "clips": {"frames": 100}}
-    path.write_text(yaml.safe_dump(params, sort_keys=False))
+    captioners = {"networks": ["t2t1x1", "rnn8x8"], "evaluate_captioners": {"beam": 2, "resamples": 20}}
+    edit(root / "params.yaml", lambda params: params | {"engine": {"kind": "local", "workers": 1}})
+    edit(root / "datasets" / "captioners.yaml", lambda settings: settings | captioners)
+    for dataset in ("flickr8k", "flickr8k_without_gb", "flickr8k_gb"):
+        edit(root / "datasets" / f"{dataset}.yaml", partial(shrink_dataset, dataset))
+
+
+def shrink_dataset(dataset: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return a dataset's settings with one row of one seed, and little networks."""
+    if dataset == "flickr8k":
+        settings["synthesize"]["voices"] = VOICES
+        settings["train_captioner"]["training"] = {"seeds": [0], "min_count": 1}
+        for network in settings["train_captioner"]["networks"].values():
+            network |= {"width": 16, "epochs": 1, "batch": 10, "self_critical": {"epochs": 1, "batch": 4}}
+    small = {"optimisation": {"epochs": 1}, "clips": {"frames": 100}}
+    if dataset == "flickr8k_gb":
+        settings["finetune_retrieval"] |= {"rows": ["both-100"], "seeds": [0], "model": small}
+    else:
+        voices = VOICES if dataset == "flickr8k" else VOICES[:1]
+        settings["pretrain_retrieval"] |= {"rows": ["mms-48"], "seeds": [0], "voices": voices, "model": small}
+    return settings
+
+
+def edit(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Rewrite a file of settings."""
+    path.write_text(yaml.safe_dump(change(yaml.safe_load(path.read_text())), sort_keys=False))
 
 
 @pytest.mark.slow
@@ -64,10 +76,10 @@ def test_the_chain_of_flickr8k_runs_to_its_scores(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("HEARSIGHT_TRACKING", "off")
     root = project(tmp_path)
     add_profile(root, read_profile("flickr8k"), flickr8k(root / "given"))
-    shrink(root / "params.yaml")
+    shrink(root)
     monkeypatch.setattr(runner, "make_engine", lambda *_: InlineEngine())
     graph = load_graph(root)
-    wanted = {"flickr8k", "flickr8k_without_gb", "flickr8k_gb", "captioners", *graph.cells}
+    wanted = {"flickr8k", "flickr8k_spoken", "flickr8k_without_gb", "flickr8k_gb", "captioners", *graph.cells}
     for stage in STAGES:
         for dataset in graph.chain[stage]:
             if dataset in wanted:
