@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +28,7 @@ from components.models.inception_resnet_v2 import LEAST_SIDE, WIDTH, InceptionRe
 KERNEL = 5
 """Kernel size of the light tower's convolutions, in frames."""
 TOGETHER = 8
-"""Clips that the light tower convolves together on a CPU."""
+"""Clips that are convolved together on a CPU."""
 
 
 class SpeechTower(nn.Module):
@@ -125,13 +126,7 @@ class ConvolutionalSpeech(SpeechTower):
         self.project = nn.Linear(2 * channels, embedding)
 
     def embed(self, features: Tensor, lengths: Tensor) -> Tensor:
-        if features.device.type != "cpu" or len(lengths) <= TOGETHER:
-            return self._embed(features, lengths)
-        # Clips of similar lengths are convolved together, since on a CPU padding costs as much as speech and the longest clip
-        # is several times as long as most. Clips are independent, so results change by rounding only.
-        order = lengths.argsort(stable=True)
-        parts = [self._embed(features[part, :, : int(lengths[part[-1]])], lengths[part]) for part in order.split(TOGETHER)]
-        return torch.cat(parts)[order.argsort()]
+        return by_length(self._embed, features, lengths)
 
     def _embed(self, features: Tensor, lengths: Tensor) -> Tensor:
         hidden = features
@@ -145,6 +140,19 @@ class ConvolutionalSpeech(SpeechTower):
         attended = torch.einsum("bct,bt->bc", hidden, weights.to(hidden.dtype))
         peaks = hidden.masked_fill(~speech[:, None], float("-inf")).amax(2)
         return self.project(self.dropout(torch.cat([attended, peaks], dim=1)))
+
+
+def by_length(network: Callable[[Tensor, Tensor], Tensor], features: Tensor, lengths: Tensor) -> Tensor:
+    """Return ``network(features, lengths)``, on a CPU of :data:`TOGETHER` clips of similar lengths at a time.
+
+    On a CPU padding costs as much as speech, and the longest clip is several times as long as most. The network must treat clips
+    as independent, so that results change by rounding only.
+    """
+    if features.device.type != "cpu" or len(lengths) <= TOGETHER:
+        return network(features, lengths)
+    order = lengths.argsort(stable=True)
+    parts = [network(features[part, :, : int(lengths[part[-1]])], lengths[part]) for part in order.split(TOGETHER)]
+    return torch.cat(parts)[order.argsort()]
 
 
 def set_momentum(network: nn.Module, momentum: float) -> None:

@@ -37,5 +37,5 @@ def run(stage: Stage) -> None:
     towers = speech_towers(stage.inputs[START], {job.spec["start"]["model"] for job in jobs})
     hear_states(stage, towers.values(), TRAINED_ON, params.voices)
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=3, resources=resources)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=4, resources=resources)
     publish(stage, jobs, folders)

@@ -26,5 +26,5 @@ def run(stage: Stage) -> None:
         spec |= params.job_spec() | {"sets": input_digests(stage.inputs)}
         jobs += [Job(f"{row}-{seed}", spec | {"seed": seed}, content_addressed=True) for seed in params.seeds]
     resources = params.hardware.resources(stage.engine)
-    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=3, resources=resources)
+    folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=4, resources=resources)
     publish(stage, jobs, folders)
