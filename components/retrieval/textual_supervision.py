@@ -18,9 +18,14 @@ MOST = 1000
 class WordPrediction(nn.Module):
     """A linear layer from a speech tower's output to the most frequent words of the training captions; not kept after training.
 
+    It says by how much a word is more likely than usual.
+
     Args:
         captions: of the training items.
     """
+
+    usual: Tensor
+    """V: the log-odds of each word in a caption."""
 
     def __init__(self, captions: Sequence[str], embedding: int) -> None:
         super().__init__()
@@ -29,7 +34,10 @@ class WordPrediction(nn.Module):
         frequent = sorted(counts, key=lambda word: (-counts[word], word))[:MOST]
         number = {word: index for index, word in enumerate(frequent)}
         self.words = [sorted(number[word] for word in of_caption if word in number) for of_caption in words]
-        self.predict = nn.Linear(embedding, len(frequent))
+        # Adam moves every weight by its rate, so that a logit of many would move too far in a step without the factor.
+        self.predict, self.factor = nn.Linear(embedding, len(frequent), bias=False), embedding**-0.5
+        shares = torch.tensor([(counts[word] + 0.5) / (len(captions) + 1) for word in frequent])
+        self.register_buffer("usual", torch.logit(shares))
 
     def forward(self, outputs: Tensor, items: Tensor) -> Tensor:
         """Return the binary cross-entropy, a mean over items and words.
@@ -38,7 +46,7 @@ class WordPrediction(nn.Module):
             outputs: B × embedding, before they are normalised.
             items: B, the items' numbers.
         """
-        logits = self.predict(outputs).float()
+        logits = self.usual + self.factor * self.predict(outputs).float()
         targets = torch.zeros_like(logits)
         for row, item in zip(targets, items.tolist(), strict=True):
             row[self.words[item]] = 1.0
