@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
     from components.execution.stage import Stage, Task
 
-CONSENSUS, NEIGHBOURS = "consensus.json", "neighbours.json"
+CONSENSUS, VECTORS = "consensus.json", "vectors.npy"
 
 
 def rerank_all(
@@ -49,15 +49,7 @@ def rerank_all(
     hypotheses = write_hypotheses(stage, pairs, params.beam, best=params.beam)
     texts = [[[text for text, _ in known] for known in of] for of in hypotheses]
     likely = [[[score for _, score in known] for known in of] for of in hypotheses]
-    # Pairs of the same sets have the same neighbours, so these are found once: with trained blocks, a minute of work.
-    near = {}
-    for items, model in pairs:
-        training = trainings[model.training]
-        spec = {"input": items.input, "set": items.digest, "split": items.split, "neighbours": params.neighbours}
-        spec |= {"training": training, "training_set": stage.inputs[training].digest}
-        near[items.input, items.split, training] = Job(f"{items.name}.{items.split}.{training}", spec, content_addressed=True)
-    found = dict(zip(near, stage.jobs(find_neighbours, list(near.values()), step="neighbours", params={}), strict=True))
-    nearest = {key: json.loads((folder / NEIGHBOURS).read_text(encoding="utf-8")) for key, folder in found.items()}
+    nearest = _nearest(stage, [(items, trainings[model.training]) for items, model in pairs])
     jobs = []
     for (items, model), captions in zip(pairs, texts, strict=True):
         training = trainings[model.training]
@@ -91,16 +83,33 @@ def _training_input(stage: Stage, dataset: str) -> str:
     )
 
 
-def find_neighbours(spec: dict[str, Any], task: Task, folder: Path) -> None:
-    """Write ``neighbours.json``: for each item of a split, the positions of the nearest training images.
+def _nearest(stage: Stage, pairs: Sequence[tuple[EvaluationSet, str]]) -> dict[tuple[str, str, str], list[list[int]]]:
+    """Return (input, split, training input) → the positions of the training images that are nearest to each item."""
+    # A split's vectors are computed once for all pairs: with trained blocks a minute of work.
+    splits = {(items.input, items.split): stage.inputs[items.input] for items, _ in pairs}
+    splits |= {(training, "train"): stage.inputs[training] for _, training in pairs}
+    jobs = [
+        Job(f"{name}.{split}", {"input": name, "set": output.digest, "split": split}, content_addressed=True)
+        for (name, split), output in splits.items()
+    ]
+    folders = stage.jobs(write_vectors, jobs, step="vectors", params={})
+    vectors = {key: np.load(folder / VECTORS) for key, folder in zip(splits, folders, strict=True)}
+    wanted = {(items.input, items.split, training) for items, training in pairs}
+    most = stage.params.consensus.neighbours
+    return {
+        (name, split, training): nearest_images(vectors[name, split], vectors[training, "train"], most).tolist()
+        for name, split, training in wanted
+    }
+
+
+def write_vectors(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Write ``vectors.npy``: the vector of each whole image of a split, n × F.
 
     Raises:
-        HearsightError: a set holds images instead of features.
+        HearsightError: the set holds images instead of features.
     """
-    splits = [(spec["input"], spec["split"]), (spec["training"], "train")]
-    items, images = (mean_features(task.inputs[name], read_set(name, task.inputs[name], split).items) for name, split in splits)
-    nearest = nearest_images(items, images, spec["neighbours"]).tolist()
-    (folder / NEIGHBOURS).write_text(json.dumps(nearest), encoding="utf-8")
+    output = task.inputs[spec["input"]]
+    np.save(folder / VECTORS, mean_features(output, read_set(spec["input"], output, spec["split"]).items))
 
 
 def score_consensus(spec: dict[str, Any], task: Task, folder: Path) -> None:

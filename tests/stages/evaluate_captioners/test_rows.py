@@ -65,8 +65,8 @@ def test_a_second_run_computes_nothing_and_a_given_weight_needs_no_validation(ra
     again, _, stage = compared(root, inputs(root), BOTH)
     assert again.digest == ranked[1].digest
     summary = stage.cache_summary()
-    # Three models, and the neighbours of both splits once for all of them.
-    steps = {"captions": "9 of 9", "neighbours": "2 of 2", "consensus": "6 of 6", "constant": "1 of 1", "scores": "7 of 7"}
+    # Three models, and the vectors of the three splits once for all of them.
+    steps = {"captions": "9 of 9", "vectors": "3 of 3", "consensus": "6 of 6", "constant": "1 of 1", "scores": "7 of 7"}
     assert summary == steps
     given = BOTH.model_copy(update={"consensus": BOTH.consensus.model_copy(update={"weight": 3.0})})
     output, _, stage = compared(root, inputs(root, test_from=16), given)
