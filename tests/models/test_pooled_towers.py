@@ -32,14 +32,28 @@ def clips_of(name: str, count: int, length: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("name", TOWERS)
 def test_an_embedding_depends_on_its_clip_alone(name: str) -> None:
-    model, clips, lengths = model_of(name), clips_of(name, 4, 21), torch.tensor([21, 3, 1, 14])
+    # More clips than are convolved together, in no order.
+    model, clips, lengths = model_of(name), clips_of(name, 12, 21), torch.tensor([21, 3, 1, 14, 8, 20, 2, 17, 5, 11, 19, 6])
     together = model.embed_speech(clips, lengths)
     for row, length in enumerate(lengths.tolist()):
         alone = model.embed_speech(clips[row : row + 1, :, :length], lengths[row : row + 1])
         torch.testing.assert_close(together[row : row + 1], alone)
     clips[1, :, 3:] = float("nan")
     torch.testing.assert_close(model.embed_speech(clips, lengths), together)
-    assert len(torch.unique(together, dim=0)) == 4
+    assert len(torch.unique(together, dim=0)) == 12
+
+
+@pytest.mark.parametrize("name", TOWERS)
+def test_neighbouring_vectors_are_heard_together(name: str) -> None:
+    """The same vectors in another order are another clip; where in it a sequence stands, between silences, does not matter."""
+    model = model_of(name)
+    clip = torch.zeros(1, 1 if name == "text" else CHANNELS, 11)
+    clip[:, :, 3:6] = clips_of(name, 1, 3) if name == "whisper" else torch.tensor([1.0, 2.0, 3.0])
+    other, moved = clip.clone(), clip.roll(2, dims=2)
+    other[:, :, 3:6] = clip[:, :, [4, 3, 5]]
+    first, swapped, later = (model.speech.pool(one, torch.tensor([11])) for one in (clip, other, moved))
+    torch.testing.assert_close(later, first)
+    assert not torch.allclose(swapped, first)
 
 
 @pytest.mark.parametrize("name", TOWERS)

@@ -59,15 +59,22 @@ def test_textual_supervision_learns_the_captions_words_and_leaves_no_weights(tmp
     with torch.no_grad():
         # Of an output that says nothing, a word is as likely as it is frequent.
         usual = recipe.words.usual.sigmoid()
+        assert recipe.words.usual[:2].min() > 0 > recipe.words.usual[2:].max()
         torch.testing.assert_close(usual[2:], torch.full((len(items),), 1.5 / (len(items) + 1)))
         chances = torch.sigmoid(usual.logit() + 4**-0.5 * outputs @ recipe.words.predict.weight.T)
         said = torch.zeros_like(chances)
         said[0, recipe.words.words[5]] = said[1, recipe.words.words[2]] = 1
         expected = torch.nn.functional.binary_cross_entropy(chances, said)
         torch.testing.assert_close(recipe.words(outputs, torch.tensor([5, 2])), expected)
-    before = recipe.words.predict.weight.detach().clone()
+
+    def error() -> float:
+        tower, (speech, lengths) = recipe.network.speech, items.speech([(0, item) for item in range(len(items))])
+        with torch.no_grad():
+            return float(recipe.words(tower(tower.normalise(speech, lengths), lengths), torch.arange(len(items))))
+
+    before = error()
     fit(recipe, items, tmp_path / "supervised")
-    assert not torch.equal(recipe.words.predict.weight, before)
+    assert error() < before
     plain, _ = recipe_on(tmp_path / "plain")
     fit(plain, plain.training_items, tmp_path / "alone")
     assert recipe.best["weights"].keys() == plain.best["weights"].keys()
