@@ -1,4 +1,4 @@
-"""Networks of the GPU run: EfficientNet-lite0 from a flat array of weights, a captioner with its encoder, an ensemble, and views.
+"""Networks of the GPU run: EfficientNet-lite0 from a flat array of weights, a captioner with its encoder, and views.
 
 The machine of the GPU run may lack ``efficientnet_lite_pytorch``. :class:`Lite0` is the same network with its batch
 normalisations folded into the convolutions, so that it has weights and biases only and trains faster. Fine-tuned statistics would
