@@ -22,12 +22,12 @@ from threading import Event
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.google.cost import REQUESTS, Usage
+from components.execution.shared_stop import SharedStop
+from components.execution.usage import REQUESTS, Usage
 from components.google.credentials import WHERE, find_credentials
 from components.google.method import INVALID_ARGUMENT, Method, refusal_answer
 from components.google.responses import RETRY_HINT, SERVICE_NAMES, TRANSIENT, Verdict, classify_failure
 from components.google.settings import RequestSettings
-from components.google.shutdown import SharedStop
 
 ADDRESSES = {
     "language": ("GOOGLE_LANGUAGE_ENDPOINT", "https://language.googleapis.com"),

@@ -1,56 +1,19 @@
-"""Requests made to Google: counts of billed units by feature, their cost by the prices of params.yaml, and a dry run's estimate.
-
-Counts are in one file per worker; the folder is scratch of one run of one stage, and :func:`total_usage` sums it. A line is
-written with each answer, so the counts of a killed worker are complete.
-"""
+"""Requests made to Google: their cost by the prices of params.yaml, and a dry run's estimate."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from components.core.errors import HearsightError
+from components.execution.usage import REQUESTS, total_usage
 from components.google.settings import USAGE, Prices, google_params
 
 if TYPE_CHECKING:
     from components.execution.stage import Stage
-
-
-import json
-import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-
-REQUESTS = "requests"
-
-
-class Usage:
-    """The counts of one process."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / f"{os.uname().nodename}-{os.getpid()}.jsonl"
-
-    def add(self, counts: Mapping[str, int]) -> None:
-        """Add counts to this process's file."""
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(counts, sort_keys=True) + "\n")
-
-
-def total_usage(folder: Path) -> Counter[str]:
-    """Return the summed counts of all processes; a line cut short by a kill is ignored."""
-    total: Counter[str] = Counter()
-    for path in sorted(folder.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            try:
-                total.update({str(name): int(value) for name, value in json.loads(line).items()})
-            except (ValueError, TypeError, AttributeError):
-                continue
-    return total
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import pytest
 
 from components.core.result_cache import PaidAnnotator, ResultCache
 from components.google.client import GoogleClient
-from components.google.cost import total_usage
+from components.execution.usage import total_usage
 from components.google.method import refusal_reason
 from components.language.google import GoogleModeration, GoogleSentiment, GoogleSyntax
 from components.language.google_parse import to_parse

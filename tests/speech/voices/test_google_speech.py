@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from components.core.result_cache import ResultCache
-from components.google.cost import total_usage
+from components.execution.usage import total_usage
 from components.speech.voices.google_speech import SpeechRequest
 from components.speech.voices.paid import SILENCE, read_answer
 from tests.speech.voices.google_requests import CAPTION, VOICE, audio, speech, speech_requests

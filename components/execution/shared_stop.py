@@ -1,4 +1,4 @@
-"""Common shutdown of workers that send requests to Google: answers in flight are stored before the run ends.
+"""Common shutdown of workers that send requests to a paid service: answers in flight are stored before the run ends.
 
 The engine ends every worker at the first error, which would lose paid answers in flight. So a worker that must stop writes
 its error to a file; the others start no request and store their remaining answers; then the first worker raises its error.

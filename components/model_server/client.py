@@ -1,0 +1,233 @@
+"""Requests to a model server: concurrent, with retries and a budget; answers are yielded as they arrive and stored unchanged.
+
+The library ``openai`` makes a request again after 408, 409, 429, 5xx and lost connections, with Retry-After. When no further
+request can succeed (no server, no right, the budget is spent), none is started, answers in flight are yielded, and the error is
+raised, so that nothing paid for is lost. An answer without the form of its prompt is asked for once more, then the item has none;
+:data:`MOST_UNUSABLE` such items in a row end the run, since the model is at fault.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import nullcontext
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from components.core.errors import HearsightError
+from components.execution.shared_stop import SharedStop
+from components.execution.usage import REQUESTS, Usage, total_usage
+from components.model_server.prompts import Form, Prompt, read_form
+from components.model_server.settings import ServerParams
+
+INSTALL = "pip install --editable '.[llm]'"
+KEY = "MODEL_SERVER_KEY"
+"""Environment variable of the server's key."""
+SENT, ANSWERED = "server_tokens_sent", "server_tokens_answered"
+MOST_UNUSABLE = 5
+"""Items in a row without a usable answer after which the run ends."""
+TRIES = 2
+"""How often an answer of the right form is asked for."""
+
+
+class Question(NamedTuple):
+    """What is asked about one item."""
+
+    fields: dict[str, str]
+    """The prompt's fields."""
+    image: bytes = b""
+    """JPEG; empty for a question about a text."""
+
+
+class ServerAnswers:
+    """Annotator of one prompt: :class:`Question` → the server's answer as it was, with model, prompt, tokens and price; or ``error``.
+
+    Args:
+        model: its name on the server.
+        folder: scratch of one run, which its processes share, for counts, budget and a common stop.
+    """
+
+    name = "server.answers"
+    version = 1
+    codec = "json"
+
+    def __init__(self, params: ServerParams, prompt: Prompt, model: str, folder: Path | None = None) -> None:
+        self.model = f"{prompt.name}-v{prompt.version}-{prompt.digest[:16]}-{model}"
+        self.params, self.prompt, self.served = params, prompt, model
+        self.usage = Usage(folder) if folder is not None else None
+        self.folder, self.stop = folder, SharedStop(folder) if folder is not None else None
+        self._spent = 0.0
+        self._structured = True  # until the server says that it cannot
+
+    def compute(self, payload: Question) -> dict[str, Any]:
+        """Return the answer to one question; raises as :meth:`ask_many`."""
+        return dict(self.ask_many([("", payload)]))[""]
+
+    def ask_many(self, payloads: Iterable[tuple[str, Question]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield (key, answer) for each (key, question), in any order.
+
+        Raises:
+            HearsightError: the library is not installed, the server does not answer or refuses every request, or the budget is
+                spent.
+        """
+        try:
+            with self.stop.requesting() if self.stop else nullcontext():
+                yield from self._ask(iter(payloads))
+        except HearsightError as error:
+            if self.stop:
+                self.stop.stop(error)
+                self.stop.wait(self.params.timeout)
+            raise
+
+    def _ask(self, payloads: Iterator[tuple[str, Question]]) -> Iterator[tuple[str, dict[str, Any]]]:
+        tasks: dict[Future[dict[str, Any]], str] = {}
+        stop: HearsightError | None = None
+        unusable, client = 0, None
+        with ThreadPoolExecutor(self.params.at_once) as pool:
+            while True:
+                while stop is None and len(tasks) < self.params.at_once and (item := next(payloads, None)) is not None:
+                    try:
+                        client = client or self._open()
+                        self._require_budget(len(tasks))
+                    except HearsightError as error:
+                        stop = error
+                    else:
+                        tasks[pool.submit(self._answer, client, item[1])] = item[0]
+                if not tasks:
+                    break
+                for task in wait(tasks, return_when=FIRST_COMPLETED).done:
+                    key = tasks.pop(task)
+                    try:
+                        answer = task.result()
+                    except HearsightError as error:
+                        stop = stop or error
+                        continue
+                    unusable = unusable + 1 if "error" in answer else 0
+                    yield key, answer
+                    if unusable >= MOST_UNUSABLE and stop is None:
+                        hint = "name another model, or change the prompt: its answers do not have the form that is asked for"
+                        stop = self._error(f"gives no usable answers ({answer['error']})", hint)
+                stop = stop or (self.stop.stop_reason() if self.stop else None)
+        if stop is not None:
+            raise stop
+
+    def _answer(self, client: Any, question: Question) -> dict[str, Any]:
+        """Return the answer to one question, or why it has none."""
+        import openai  # here, and below: an optional extra
+
+        why, tries = "", 0
+        while tries < TRIES:
+            tries += 1
+            try:
+                reply = client.chat.completions.create(
+                    model=self.served,
+                    messages=self._messages(question),
+                    temperature=0,
+                    max_tokens=self.params.most_tokens,
+                    **self._form() if self._structured else {},
+                )
+                choice, used = reply.choices[0], reply.usage
+                content = choice.message.content or ""
+            except openai.APIStatusError as error:
+                if self._structured and error.status_code in (400, 422) and "response_format" in str(error.message):
+                    # An older server: the prompt asks for JSON all the same.
+                    self._structured, tries = False, 0
+                    continue
+                return {"error": self._refusal(error)}
+            except openai.APIConnectionError as error:
+                reason = "it answers too slowly" if isinstance(error, openai.APITimeoutError) else str(error.__cause__ or error)
+                hint = f"start it, or correct server.address; stored answers are kept ({self.params.retries + 1} tries)"
+                raise self._error(f"does not answer ({reason[:160]})", hint) from error
+            except (openai.OpenAIError, ValueError, LookupError, AttributeError, TypeError) as error:
+                why = f"not an answer of this interface: {' '.join(str(error).split())[:120]}"
+                continue
+            sent, answered = getattr(used, "prompt_tokens", 0) or 0, getattr(used, "completion_tokens", 0) or 0
+            self._count(sent, answered)
+            try:
+                if choice.finish_reason == "length":
+                    raise ValueError(f"cut off after {answered} tokens")
+                read_form(content, self.prompt.form)
+            except ValueError as error:
+                why = str(error)
+                continue
+            about = {"model": str(reply.model), "prompt": self.prompt.digest, "sent": sent, "answered": answered}
+            return about | {"content": content, "usd": self.params.price(sent, answered)}
+        return {"error": why}
+
+    def _form(self) -> dict[str, Any]:
+        schema = {"name": self.prompt.name, "schema": self.prompt.schema, "strict": True}
+        return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+    def _messages(self, question: Question) -> list[dict[str, Any]]:
+        asked: list[dict[str, Any]] = [{"type": "text", "text": self.prompt.ask(question.fields)}]
+        if question.image:
+            data = f"data:image/jpeg;base64,{base64.b64encode(question.image).decode()}"
+            asked.insert(0, {"type": "image_url", "image_url": {"url": data}})
+        return [
+            {"role": "system", "content": self.prompt.instructions},
+            {"role": "user", "content": asked if question.image else asked[0]["text"]},
+        ]
+
+    def _refusal(self, error: Any) -> str:
+        """Return why the server refuses this item; raise HearsightError if it would refuse every other one, too."""
+        reason = f"{error.status_code}: {' '.join(str(error.message).split())[:160]}"
+        if error.status_code in (400, 413, 422):
+            return reason
+        hints = {401: f"set {KEY} to a key of the server", 403: f"set {KEY} to a key that may use this model"}
+        hints |= {404: "name a model that the server has, and an address that ends in /v1", 429: "wait, or lower server.at_once"}
+        raise self._error(f"refuses requests ({reason})", hints.get(error.status_code, "look at the server's log")) from error
+
+    def _open(self) -> Any:
+        if find_spec("openai") is None:
+            raise self._error("needs a package that is not installed", f"run `{INSTALL}`")
+        if not self.served:
+            raise HearsightError("names no model", where=f"server.{'text' if self.prompt.name == 'rewrite' else 'vision'}",
+                                 hint="write the name of one that the server has")  # fmt: skip
+        self.params.check("params.yaml: server")
+        import openai
+
+        key = os.environ.get(KEY, "")
+        if key and not self.params.is_local and not self.params.address.startswith("https:"):
+            raise self._error("would get the key unencrypted", "use an https address")
+        # No redirects, which would send images to another address; no proxy on the way to this machine.
+        http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not self.params.is_local)
+        return openai.OpenAI(
+            base_url=self.params.address,
+            api_key=key or "none",
+            timeout=self.params.timeout,
+            max_retries=self.params.retries,
+            http_client=http,
+        )
+
+    def _require_budget(self, in_flight: int) -> None:
+        """Raise HearsightError if what was spent, and what is in flight, leaves no room for one more answer."""
+        if not self.params.budget:
+            return
+        spent = self._spent
+        if self.folder is not None:
+            counts = total_usage(self.folder)
+            spent = self.params.price(counts[SENT], counts[ANSWERED])
+        if spent + (in_flight + 1) * self.params.price(0, self.params.most_tokens) > self.params.budget:
+            hint = "raise server.budget; answers are stored, and the next run asks for the rest alone"
+            raise self._error(f"would cost more than the budget of ${self.params.budget:g}: ${spent:.4f} are spent", hint)
+
+    def _count(self, sent: int, answered: int) -> None:
+        self._spent += self.params.price(sent, answered)
+        if self.usage is not None:
+            self.usage.add({REQUESTS: 1, SENT: sent, ANSWERED: answered})
+
+    def _error(self, what: str, hint: str) -> HearsightError:
+        return HearsightError(f"the model server {what}", where=self.params.address, hint=hint)
+
+
+def read_answer(stored: Any, form: type[Form]) -> Form | str:
+    """Return a stored answer's form, or why there is none."""
+    if not isinstance(stored, dict) or "content" not in stored:
+        return str(stored.get("error", "no answer")) if isinstance(stored, dict) else "no answer"
+    try:
+        return read_form(str(stored["content"]), form)
+    except ValueError as error:
+        return str(error)
