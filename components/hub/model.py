@@ -102,7 +102,7 @@ def _downloaded(model: str) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     name, _, commit = model.partition("@")
-    wanted = {"allow_patterns": [f"*{ending}" for ending in READ], "ignore_patterns": ["*/*"]}
+    endings = [f"*{ending}" for ending in READ]
     try:
         here = Path(snapshot_download(name, revision=commit, local_files_only=True))
         if not _missing(here):
@@ -110,7 +110,7 @@ def _downloaded(model: str) -> Path:
     except LocalEntryNotFoundError:
         pass
     try:
-        return Path(snapshot_download(name, revision=commit, **wanted))
+        return Path(snapshot_download(name, revision=commit, allow_patterns=endings, ignore_patterns="*/*"))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         reason = " ".join(str(error).split())[:160]
         hint = "check id, commit and network; models that need an agreement want HF_TOKEN; or copy its files into a folder"

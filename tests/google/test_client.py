@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from components.core.result_cache import PaidAnnotator, ResultCache
-from components.google.client import GoogleClient
 from components.execution.usage import total_usage
+from components.google.client import GoogleClient
 from components.google.method import refusal_reason
 from components.language.google import GoogleModeration, GoogleSentiment, GoogleSyntax
 from components.language.google_parse import to_parse

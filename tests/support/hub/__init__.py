@@ -1,4 +1,4 @@
-"""Small models in the layout of a hub, made with transformers' own classes: random weights, safetensors, a tokenizer of some lines."""
+"""Small models in the layout of a hub: transformers' own classes, random weights in safetensors, a tokenizer of some lines."""
 
 from __future__ import annotations
 
@@ -50,8 +50,16 @@ VISION = {
     "image_size": SIDE,
     "patch_size": 8,
 }
-TEXT = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 64,
-        "bos_token_id": 2, "eos_token_id": 3, "pad_token_id": 0}  # fmt: skip
+TEXT = {
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "max_position_embeddings": 64,
+    "bos_token_id": 2,
+    "eos_token_id": 3,
+    "pad_token_id": 0,
+}
 
 
 def make_clip(folder: Path, seed: int = 0) -> Path:
