@@ -76,7 +76,6 @@ FAULTS: dict[str, Reply] = {
     "503": refusal(503, "loading the model"),
     "silent": Reply(200, {}, delay=1.5),
     "cut off": Reply(200, b'{"id": "c-1", "choices": [', cut=True),
-    "redirect": Reply(307, {}, {"Location": "http://127.0.0.1:9/v1/chat/completions"}),
     "401": refusal(401, "no such key"),
     "403": refusal(403, "the key may not use this model"),
     "404": refusal(404, f"model '{MODEL}' not found"),
