@@ -228,6 +228,15 @@ class ServerAnswers:
         return HearsightError(f"the model server {what}", where=self.params.address, hint=hint)
 
 
+class StoredAnswers(NamedTuple):
+    """The stored answers of one :attr:`ServerAnswers.model`, for those who only read them."""
+
+    model: str
+    name: str = ServerAnswers.name
+    version: int = ServerAnswers.version
+    codec: str = ServerAnswers.codec
+
+
 def read_answer(stored: Any, form: type[Form]) -> Form | str:
     """Return a stored answer's form, or why there is none."""
     if not isinstance(stored, dict) or "content" not in stored:

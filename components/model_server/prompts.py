@@ -1,7 +1,7 @@
 """Prompts: files with a version, and the forms of their answers.
 
-A file has a first line ``version: N``, the instructions, a line ``---``, and what is asked, with fields in braces. What a field
-is filled with is data of somebody else (an alt-text, a page): it stands in quotes, and the instructions say that it orders nothing.
+A file has a first line ``version: N``, the instructions, a line ``---``, and what is asked, with fields in braces. The value of a
+field is data of somebody else (an alt-text, a page): it stands in quotes, and the instructions say that it orders nothing.
 Answers are JSON of the form's schema; whatever they say, our own checks decide what is used.
 """
 

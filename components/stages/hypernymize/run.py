@@ -29,10 +29,11 @@ from components.knowledge.wikidata.index import read_about
 from components.language.parser import Parse
 from components.language.wordnet import load_wordnet
 from components.providers.registry import Role, parse_role, plan_of
-from components.stages.hypernymize import REWRITING, Params
+from components.stages.hypernymize import REWRITING, RULES, Params
 from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rarity import keep_common
 from components.stages.hypernymize.rewrite import rewrite
+from components.stages.hypernymize.server_captions import ask_server, read_proposals
 
 
 def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,15 +123,18 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
     records = table.to_pylist()
     digests = [sha256_bytes(record["text"].encode()) for record in records]
     parser = parse_role(task.shared["providers"], task.work)
-    stored = task.annotations.annotate(parser.annotator, {d: record["text"] for d, record in zip(digests, records, strict=True)})
+    texts = {digest: record["text"] for digest, record in zip(digests, records, strict=True)}
+    stored = task.annotations.annotate(parser.annotator, texts)
     parses = {digest: parser.read(stored[digest]) for digest in digests}
-    seconds = _second_parses(
-        parses, dict(zip(digests, (record["text"] for record in records), strict=True)), parser, task, knowledge
-    )
     limits = {name: task.params[name] for name in REWRITING}
+    if "rewriter" in task.shared:
+        results = read_proposals(parses, texts, task, knowledge, limits)
+    else:
+        seconds = _second_parses(parses, texts, parser, task, knowledge)
+        results = {digest: rewrite(parses[digest], knowledge, second=seconds.get(digest), **limits) for digest in parses}
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
-        result = rewrite(parses[digest], knowledge, second=seconds.get(digest), **limits)
+        result = results[digest]
         if result.shortcoming is not None:
             rule, value, threshold = result.shortcoming
             ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))
@@ -164,7 +168,10 @@ def run(stage: Stage) -> None:
     rewriting = {name: getattr(params, name) for name in REWRITING}
     plan = plan_of(stage.project, stage.inputs["input"])
     with record_usage(stage, plan):
-        shared = prepare_knowledge(stage, rewriting, plan)
+        if params.rewriter == RULES:
+            shared = prepare_knowledge(stage, rewriting, plan)
+        else:
+            shared = {"order": ["embedded"], "providers": dict(plan), "rewriter": ask_server(stage, shards)}
         captions = stage.map(rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
     entered = sum(shard.rows for shard in stage.inputs["input"].manifest.shards)
     keep_common(stage, captions, entered)
