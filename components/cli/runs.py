@@ -53,20 +53,27 @@ def cost(
     dataset: Dataset = "english",
     language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: as in its file.")] = "",
     vision: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
-    stage: Annotated[str, typer.Option(help="The stage to estimate: filter or synthesize.")] = "filter",
+    stage: Annotated[str, typer.Option(help="The stage to estimate: filter, hypernymize or synthesize.")] = "filter",
     voices: Annotated[str, typer.Option(help="Assume these voices, separated by commas. Default: the parameter's.")] = "",
+    rewriter: Annotated[str, typer.Option(help="Assume this text model of the model server. Default: the parameter's.")] = "",
 ) -> None:
-    """Estimate what a run of filter or synthesize would request from paid providers at most, and the price. Requests nothing."""
+    """Estimate what a run of a stage would request from paid providers at most, and the price. Requests nothing."""
     if stage == "synthesize":
         from components.tools.cost import estimate_speech
 
         lines = estimate_speech(find_root(), dataset, [name.strip() for name in voices.split(",") if name.strip()])
+    elif stage == "hypernymize":
+        from components.tools.cost import estimate_rewriting
+
+        lines = estimate_rewriting(find_root(), dataset, rewriter)
     elif stage == "filter":
         from components.tools.cost import estimate_filter
 
         lines = estimate_filter(find_root(), dataset, language, vision)
     else:
-        raise HearsightError(f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter or synthesize")
+        raise HearsightError(
+            f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter, hypernymize or synthesize"
+        )
     print_table([line.plain() for line in lines])
 
 

@@ -1,8 +1,10 @@
-"""Estimate what the filter and synthesize would request from paid providers, and the price (``hearsight cost``); nothing is sent.
+"""Estimate what stages would request from paid providers, and the price (``hearsight cost``); nothing is sent.
 
 The filter: a group of rules whose answers are all cached decides; where an answer is missing, the candidate counts as passing,
 so the sums are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing
 more.
+
+Hypernymize: a model server's tokens are estimated from characters.
 
 Synthesize: voices are drawn as the stage draws them, so the sum is exact, except for refused requests, which are free.
 Credentials are not needed for the estimate. Optional voices that are not installed are left out, as in a run on this machine.
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.addresses import state_folder
+from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import parse_settings
@@ -26,6 +29,9 @@ from components.execution.shard_worker import Task
 from components.google.cost import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
+from components.model_server.client import ServerAnswers
+from components.model_server.prompts import load_prompt
+from components.model_server.settings import server_params
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.speech.text_normalization import NormalisedText
 from components.speech.voices.bill import estimate_cost
@@ -36,8 +42,14 @@ from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Subject, first_failure
+from components.stages.hypernymize import RULES
 from components.stages.synthesize import Params as SpeechParams
 from components.stages.synthesize.planning import plan_utterances
+
+CHARACTERS_PER_TOKEN = 3
+"""Of English; models have 3 to 5, so the sum is rather too high. Ours."""
+FORM_TOKENS = 12
+"""Tokens of an answer's form around the caption. Ours."""
 
 
 @dataclass
@@ -145,6 +157,36 @@ def estimate_speech(root: Path, dataset: str, voices: Sequence[str] = ()) -> lis
         return [CostLine("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
     records = (record for shard in source.shards for record in shard.read().to_pylist())
     lines = [estimate_cost(root, _wishes(records, params, drawn))]
+    return [*lines, sum_lines(lines)]
+
+
+def estimate_rewriting(root: Path, dataset: str, rewriter: str = "") -> list[CostLine]:
+    """Return about what a run of ``dataset``'s hypernymize requests from the model server, and the total.
+
+    Args:
+        rewriter: replaces ``hypernymize.rewriter``; "" keeps it.
+
+    Raises:
+        HearsightError: the parameters are not valid, or the stage's input is not finished.
+    """
+    graph = load_graph(root)
+    model = rewriter or stage_settings(graph, "hypernymize", dataset).rewriter
+    if model == RULES:
+        return [CostLine("rules", "all", 0, 0, 0, 0, 0.0)]
+    source, params = StageOutput(graph.inputs("hypernymize", dataset)["input"]), server_params(root)
+    if not source.path.is_dir():
+        raise HearsightError("is not there yet", where=source.path, hint=f"run the filter of '{dataset}' first")
+    prompt = load_prompt("rewrite", root / params.prompts if params.prompts else None)
+    texts = {sha256_bytes(text.encode()): text for shard in source.shards for text in shard.read(["text"])["text"].to_pylist()}
+    cache = ResultCache(state_folder(root) / "annotations")
+    missing = [texts[key] for key in cache.find_missing(ServerAnswers(params, prompt, model), list(texts))]
+    asked = sum(len(prompt.instructions) + len(prompt.ask({"text": text})) for text in missing) // CHARACTERS_PER_TOKEN
+    written = sum(min(len(text) // CHARACTERS_PER_TOKEN + FORM_TOKENS, params.most_tokens) for text in missing)
+    about = ("model server", len(texts), len(texts) - len(missing))
+    lines = [
+        CostLine(about[0], "tokens sent", *about[1:], len(missing), asked, params.price(asked, 0)),
+        CostLine(about[0], "tokens answered", *about[1:], 0, written, params.price(0, written)),
+    ]
     return [*lines, sum_lines(lines)]
 
 

@@ -30,7 +30,7 @@ from components.language.parser import Parse
 from components.language.wordnet import load_wordnet
 from components.providers.registry import Role, parse_role, plan_of
 from components.stages.hypernymize import REWRITING, RULES, Params
-from components.stages.hypernymize.first_word import second_text
+from components.stages.hypernymize.first_word import choose_parse, second_text
 from components.stages.hypernymize.rarity import keep_common
 from components.stages.hypernymize.rewrite import rewrite
 from components.stages.hypernymize.server_captions import ask_server, read_proposals
@@ -127,10 +127,11 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
     stored = task.annotations.annotate(parser.annotator, texts)
     parses = {digest: parser.read(stored[digest]) for digest in digests}
     limits = {name: task.params[name] for name in REWRITING}
+    seconds = _second_parses(parses, texts, parser, task, knowledge)
     if "rewriter" in task.shared:
-        results = read_proposals(parses, texts, task, knowledge, limits)
+        chosen = {digest: choose_parse(parse, seconds.get(digest), knowledge) for digest, parse in parses.items()}
+        results = read_proposals(chosen, texts, task, knowledge, limits)
     else:
-        seconds = _second_parses(parses, texts, parser, task, knowledge)
         results = {digest: rewrite(parses[digest], knowledge, second=seconds.get(digest), **limits) for digest in parses}
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
