@@ -192,7 +192,7 @@ class ServerAnswers:
             raise HearsightError("names no model", where=f"server.{'text' if self.prompt.name == 'rewrite' else 'vision'}",
                                  hint="write the name of one that the server has")  # fmt: skip
         self.params.check("params.yaml: server")
-        import openai
+        import openai  # here: an optional extra
 
         key = os.environ.get(KEY, "")
         if key and not self.params.is_local and not self.params.address.startswith("https:"):
