@@ -21,11 +21,12 @@ CHECK_REPORTS = ("data_docs", "warnings")
 def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, list[str]]]:
     """Yield each result cache with its keys to delete: keys of removed content, and keys whose value is removed audio."""
     digests = search.matcher.digests
+    removed = digests | search.keys  # a model's rating has the key of its item
     for path in sorted((state / "annotations").glob("*.sqlite")):
         with _open(path) as base:
             is_speech = path.name.startswith("speech-")
             query = "SELECT key, value FROM results" if is_speech else "SELECT key, NULL FROM results"
-            keys = [key for key, value in base.execute(query) if key in digests or (is_speech and sha256_bytes(value) in digests)]
+            keys = [key for key, value in base.execute(query) if key in removed or (is_speech and sha256_bytes(value) in digests)]
         if keys:
             yield path, keys
 
