@@ -22,7 +22,7 @@ LINES = ["a red car on the road", "a dog runs on the grass", "two people stand o
 SIDE = 32
 
 
-def make_tokenizer(lines: list[str] | None = None) -> Any:
+def make_tokenizer(lines: list[str] | None = None, **more: Any) -> Any:
     """Return a byte-level tokenizer trained on ``lines``; ids: 0 pad, 1 unknown, 2 begin, 3 end."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
@@ -38,7 +38,7 @@ def make_tokenizer(lines: list[str] | None = None) -> Any:
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>", bos_token="<s>", eos_token="</s>", cls_token="<s>",
-        sep_token="</s>", model_max_length=32,
+        sep_token="</s>", model_max_length=32, **more,
     )  # fmt: skip
 
 

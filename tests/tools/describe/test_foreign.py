@@ -12,13 +12,16 @@ import yaml
 from PIL import Image
 
 from components.core.errors import HearsightError
-from components.model_server.client import ModelServerError
+from components.model_server.client import ModelServerError, Question
+from components.model_server.prompts import load_prompt
 from components.tools.describe.describer import Describer, Description
+from components.tools.describe.foreign_writers import _jpeg
 from components.tools.describe.settings import place_of_images
 from tests.support.command import hearsight
 from tests.support.describe.world import drawn_image
 from tests.support.hub import make_blip
-from tests.support.model_server.chat_server import MODEL, ChatServer
+from tests.support.model_server.chat_server import FAULTS, MODEL, ChatServer
+from tests.support.model_server.served_models import make_vision_model, serve_model
 
 SEEN = "a red curtain hangs beside a wall"
 UNSEEN = "a giraffe eats the leaves of a tree"
@@ -113,7 +116,7 @@ def test_a_server_that_is_gone_ends_a_folder_with_one_line_and_the_next_call_goe
     words = ("describe", "images", "--out", "out")
     with ChatServer(lambda asked: {"description": SEEN, "sure": True}).running() as server:
         root = project(tmp_path, {"model": "server", "read_text": False}, server, retries=0)
-        server.script = lambda number, path, body: None if number < 1 else server_error()
+        server.script = lambda number, path, body: None if number < 1 else FAULTS["500"]
         done = hearsight(*words, cwd=root, HEARSIGHT_ROOT=str(root))
         assert done.returncode == 2 and done.stderr.decode().count("the model server") == 1
         assert len(done.stdout.splitlines()) == 1
@@ -121,12 +124,6 @@ def test_a_server_that_is_gone_ends_a_folder_with_one_line_and_the_next_call_goe
         done = hearsight(*words, cwd=root, HEARSIGHT_ROOT=str(root))
         assert done.returncode == 0 and "3 images, 1 of them described before" in done.stderr.decode()
         assert len(server.asked()) == 4
-
-
-def server_error() -> Any:
-    from tests.support.model_server.chat_server import FAULTS
-
-    return FAULTS["500"]
 
 
 def test_the_budget_ends_the_run_before_it_is_passed(tmp_path: Path) -> None:
@@ -175,3 +172,26 @@ def test_a_hubs_model_that_cannot_be_used_is_one_line(tmp_path: Path, name: str,
     with pytest.raises(HearsightError, match=message) as raised:
         Describer.open(project(tmp_path, {"model": name}))
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.long
+def test_a_real_model_server_describes_the_images_of_a_page(tmp_path: Path) -> None:
+    images = {colour: drawn_image(colour, size=(64, 64)) for colour in ("red", "blue")}
+    prompt = load_prompt("describe")
+    answers = {
+        "red": {"description": SEEN, "sure": True},
+        "blue": {"description": "a television screen on a wall", "sure": False},
+    }
+    lessons = [(prompt, Question({"language": "en"}, _jpeg(images[name])), json.dumps(answers[name])) for name in images]
+    model = make_vision_model(tmp_path / "model", lessons)
+    with serve_model(model) as address:
+        root = project(tmp_path, {"model": "server", "read_text": False}, address=address, vision=str(model), timeout=60.0)
+        for name, data in images.items():
+            (root / f"{name}.png").write_bytes(data)
+        (root / "page.html").write_text("<html lang=en><img src=red.png><img src=blue.png><img src=red.png alt=known>")
+        done = hearsight("describe", "page.html", "--out", "out", cwd=root, HEARSIGHT_ROOT=str(root))
+    assert done.returncode == 0, done.stderr
+    assert (root / "out" / "page.html").read_text() == (
+        f'<html lang=en><img alt="{SEEN}" data-hearsight="proposed" src=red.png>'
+        '<img alt="Not sure: a television screen on a wall" data-hearsight="not-sure" src=blue.png><img src=red.png alt=known>'
+    )
