@@ -160,8 +160,7 @@ def _open(
     if is_foreign(model) and not asked and language not in params.languages:
         model = ""
     if model == SERVER:
-        writer, version = open_server(root, language, interface)
-        return FoundModel(SERVER, SERVER, root, version), writer
+        return open_server(root, language, interface)
     if is_foreign(model):
         files = find_model(root, model)
         name, _, commit = files.name.partition("@")

@@ -17,8 +17,9 @@ from components.hub.model import HubFolder
 from components.model_server.client import Question, ServerAnswers, read_answer
 from components.model_server.prompts import Proposal, load_prompt
 from components.model_server.settings import server_params
+from components.tools.describe.models import FoundModel
 from components.tools.describe.proposals import check_proposal, is_seen
-from components.tools.describe.settings import DescribeParams
+from components.tools.describe.settings import SERVER, DescribeParams
 from components.tools.describe.wording import limit
 from components.tools.describe.writers import Evidence, Writer, Written
 from components.vision.hub_captioner import HubCaptioner
@@ -41,8 +42,8 @@ def open_hub(found: HubFolder, params: DescribeParams, language: str, interface:
     return Writer(limit(interface, "hub", model=found.name), write, tuple(limits), "hub")
 
 
-def open_server(root: Path, language: str, interface: str) -> tuple[Writer, str]:
-    """Return the server's vision model, and the version of its prompt; nothing is sent yet.
+def open_server(root: Path, language: str, interface: str) -> tuple[FoundModel, Writer]:
+    """Return the server's vision model, its version being that of the prompt, and its writer; nothing is sent yet.
 
     Raises:
         HearsightError: the settings are invalid, or name another machine without ``allow_remote``.
@@ -68,7 +69,8 @@ def open_server(root: Path, language: str, interface: str) -> tuple[Writer, str]
     limits += [] if language == "en" else [limit(interface, "unchecked")]
     limits += [limit(interface, "sent", place=params.place)] if params.place else []
     about = limit(interface, "server", model=params.vision, place=params.address)
-    return Writer(about, write, tuple(limits), "server"), f"prompt {prompt.version} {prompt.digest[:12]}"
+    found = FoundModel(params.vision, SERVER, root, f"prompt {prompt.version} {prompt.digest[:12]}")
+    return found, Writer(about, write, tuple(limits), SERVER)
 
 
 def _checked(text: str, data: bytes, evidence: Evidence, language: str, interface: str) -> Written:
