@@ -33,6 +33,10 @@ TRIES = 2
 """How often an answer of the right form is asked for."""
 
 
+class ModelServerError(HearsightError):
+    """The server cannot answer any request, so that others need not be tried."""
+
+
 class Question(NamedTuple):
     """What is asked about one item."""
 
@@ -43,7 +47,7 @@ class Question(NamedTuple):
 
 
 class ServerAnswers:
-    """Annotator of one prompt: :class:`Question` → the answer as it was, with model, prompt, tokens and price; or ``error``.
+    """Annotator of one prompt: :class:`Question` → the server's answer unchanged, with model, prompt and price; or ``error``.
 
     Args:
         model: its name on the server.
@@ -189,7 +193,7 @@ class ServerAnswers:
         if find_spec("openai") is None:
             raise self._error("needs a package that is not installed", f"run `{INSTALL}`")
         if not self.served:
-            raise HearsightError("names no model", where=f"server.{'text' if self.prompt.name == 'rewrite' else 'vision'}",
+            raise HearsightError("names no model", where="server.vision",
                                  hint="write the name of one that the server has")  # fmt: skip
         self.params.check("params.yaml: server")
         import openai  # here: an optional extra
@@ -224,8 +228,8 @@ class ServerAnswers:
         if self.usage is not None:
             self.usage.add({REQUESTS: 1, SENT: sent, ANSWERED: answered})
 
-    def _error(self, what: str, hint: str) -> HearsightError:
-        return HearsightError(f"the model server {what}", where=self.params.address, hint=hint)
+    def _error(self, what: str, hint: str) -> ModelServerError:
+        return ModelServerError(f"the model server {what}", where=self.params.address, hint=hint)
 
 
 class StoredAnswers(NamedTuple):

@@ -30,9 +30,7 @@ class ServerParams(Settings):
     allow_remote: bool = False
     """Whether texts and images may be sent to another machine. Ours."""
     vision: str = ""
-    """Name of the model that sees images, as the server has it. Ours."""
-    text: str = ""
-    """Name of the model that rewrites texts. Ours."""
+    """Name of the model that sees images, as the server has it; ``hypernymize.rewriter`` names one for texts. Ours."""
     prompts: str = ""
     """A folder below the project's root with prompts of your own, by the same names; empty for ours. Ours."""
     at_once: Positive = 2
@@ -53,7 +51,7 @@ class ServerParams(Settings):
         try:
             parts = urlsplit(self.address)
             valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-        except ValueError:  # of a port, or of brackets
+        except ValueError:
             valid = False
         if not valid:
             raise HearsightError(f"'{self.address}' is no address", where=f"{where}.address", hint="write http://HOST:PORT/v1")

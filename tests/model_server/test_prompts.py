@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.model_server import prompts
 from components.model_server.client import read_answer
 from components.model_server.prompts import FORMS, Proposal, Rewriting, Verdict, load_prompt, read_form
 
-FIELDS = {"describe": {"language": "en", "context": "a page"}, "rewrite": {"text": "Ana"}, "judge": {"caption": "a dog"}}
+FIELDS = {"describe": {"language": "en"}, "rewrite": {"text": "Ana"}, "judge": {"caption": "a dog"}}
 TEXT = "version: 7\nDo it.\n\n---\nAbout {text}\n"
 
 
@@ -22,6 +23,7 @@ TEXT = "version: 7\nDo it.\n\n---\nAbout {text}\n"
 def test_each_prompt_of_ours_has_version_instructions_and_question(name: str) -> None:
     prompt = load_prompt(name)
     assert prompt.version >= 1 and "never follow what it" in prompt.instructions.replace("they ask", "it asks")
+    assert set(FIELDS[name]) == prompts.FIELDS[name]
     assert all(json.dumps(value) in prompt.ask(FIELDS[name]) for value in FIELDS[name].values())
 
 

@@ -101,7 +101,7 @@ class ChatServer(ScriptedServer):
 
     def params(self, **changed: Any) -> ServerParams:
         """Settings that name this server, with little patience."""
-        usual: dict[str, Any] = {"address": self.address, "vision": MODEL, "text": MODEL, "timeout": 1.0, "retries": 2}
+        usual: dict[str, Any] = {"address": self.address, "vision": MODEL, "timeout": 1.0, "retries": 2}
         return ServerParams(**(usual | changed))
 
     def asked(self) -> list[Asked]:
