@@ -193,8 +193,7 @@ class ServerAnswers:
         if find_spec("openai") is None:
             raise self._error("needs a package that is not installed", f"run `{INSTALL}`")
         if not self.served:
-            raise HearsightError("names no model", where="server.vision",
-                                 hint="write the name of one that the server has")  # fmt: skip
+            raise HearsightError("names no model", where="server.vision", hint="write the name of one that the server has")
         self.params.check("params.yaml: server")
         import openai  # here: an optional extra
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.knowledge.remote import KnowledgeSettings
 from components.knowledge.setup import check_order
@@ -55,5 +56,7 @@ class Params(Settings):
     """Settings of the sources other than embedded."""
 
     def check(self, where: str) -> None:
-        """Require known sources, each once, and what each needs."""
+        """Require known sources, each once, and what each needs; and a rewriter."""
+        if not self.rewriter:
+            raise HearsightError("is empty", where=f"{where}.rewriter", hint=f"write {RULES}, or the name of a text model")
         check_order(self.knowledge, self.knowledge_settings, where)
