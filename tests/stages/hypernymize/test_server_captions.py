@@ -22,6 +22,7 @@ from components.stages.hypernymize.run import run as run_hypernymize
 from components.stages.hypernymize.server_captions import find_fault
 from components.tools.cost import estimate_rewriting
 from tests.support import PROJECT, make_output, make_stage, row
+from tests.support.command import hearsight
 from tests.support.knowledge.dictionary import EXTRACT, knowledge
 from tests.support.model_server.chat_server import FAULTS, MODEL, Asked, ChatServer
 from tests.support.model_server.served_models import make_text_model, serve_model
@@ -146,6 +147,8 @@ def test_cost_counts_what_is_not_stored_and_asks_nothing(
     prompt = load_prompt("rewrite")
     characters = sum(len(prompt.instructions) + len(prompt.ask({"text": text})) for text in CAPTIONS)
     assert characters / 4 < sent.units < characters / 2
+    done = hearsight("cost", "--stage", "hypernymize", "--rewriter", MODEL, cwd=tmp_path)
+    assert done.returncode == 0 and str(sent.units) in done.stdout.decode() and not server.requests
     assert whole.usd == pytest.approx((sent.units + 2 * answered.units) / 1e6)
 
 
