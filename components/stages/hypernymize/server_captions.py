@@ -34,7 +34,8 @@ NAMING = frozenset({"dates", "locations", "whereabouts", "hypernyms", "leftovers
 USUAL = 5.0
 """Frequency (Zipf) from which a word with the tag of one is a function word."""
 COMPOUNDS = frozenset({"compound", "nmod"})
-_ADDRESS = re.compile(r"[/@#_]|\w\.\w")
+_RUNS = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"[@#_]|//|\w\.[^\W\d]")
 
 
 def ask_server(stage: Stage, shards: Sequence[ShardRef]) -> dict[str, Any]:
@@ -81,11 +82,12 @@ def find_fault(parse: Parse, proposal: Parse, result: Rewritten, knowledge: Know
     text = Sentence.of(parse)
     correct_parse(text, knowledge)
     said, gate = Names(text, knowledge), Gate(knowledge.wordnet)
-    kept, added = {word.lower() for word in words_of(result.caption)}, 0
+    kept, added = set(_RUNS.findall(result.caption.lower())), 0
     for position, word in enumerate(proposal["text"]):
         plain, head = word.lower(), position
         function = proposal["pos"][position] in FUNCTIONS and zipf(plain) >= USUAL
-        if plain not in kept or plain in said.other or stem(plain) in said.other or (function and plain not in said.words):
+        struck = kept.isdisjoint(_RUNS.findall(plain))  # by the rules, or a mark
+        if struck or plain in said.other or stem(plain) in said.other or (function and plain not in said.words):
             continue
         while proposal["dep"][head] in COMPOUNDS and head < proposal["head"][head]:
             head = proposal["head"][head]  # "football player"

@@ -167,6 +167,8 @@ def fault(text: str, caption: str) -> str:
         ("a dog on the beach", ""),
         ("mira tolland walks a dog", "name"),
         ("tolland walks a dog on the beach", "name"),
+        ("tolland's dog on the beach", "name"),
+        ("the tolland-dog walks on the beach", "name"),
         ("actor walks a dog on the beach in lisbon", "name"),
         ("actor walks a dog on the beach in Lisbon", "name"),
         ("actor walks a dog on the beach in may", "name"),
