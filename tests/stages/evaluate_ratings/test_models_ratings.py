@@ -12,14 +12,10 @@ from typing import Any
 import pytest
 
 from components.core.stage_output import StageOutput
-from components.execution.stage import Stage
 from components.ratings.tables.estimates import Counting
 from components.ratings.tables.models import model_rows
 from components.ratings.tables.uses import all_uses, collect_votes
-from components.stages.evaluate_ratings import Params
-from components.stages.evaluate_ratings.run import run
-from tests.stages.evaluate_ratings.test_evaluate_ratings import DUAL, ITEMS, MODEL, VOTES, rows
-from tests.support import make_output, make_stage
+from tests.stages.evaluate_ratings.rated_world import DUAL, MODEL, evaluated, rows
 from tests.support.ratings.rated import item, items_table, rating, ratings_table, use, votes_of
 
 JUDGE = "model:qwen-7b.1a2b3c4d"
@@ -27,18 +23,6 @@ JUDGE = "model:qwen-7b.1a2b3c4d"
 
 def by_model(number: int, verdict: str, rater: str = JUDGE) -> dict[str, Any]:
     return rating(number, rater, verdict) | {"source": "model"}
-
-
-def evaluated(root: Path, *judged: dict[str, Any]) -> Stage:
-    people = [one for number, letters in VOTES.items() for one in votes_of(number, letters)]
-    inputs = {
-        "items": make_output(root, "build_rating_items", [ITEMS]),
-        "input": make_output(root, "import_ratings", [[*people, *judged]]),
-    }
-    stage = make_stage(root, "evaluate_ratings", params=Params(resamples=50), inputs=inputs)
-    run(stage)
-    stage.finish()
-    return stage
 
 
 JUDGED = [by_model(number, random.Random(number).choice(["GOOD", "BAD"])) for number in range(7)]
@@ -50,7 +34,7 @@ def without_models(rows: dict[str, dict[str, Any]]) -> str:
 
 
 def test_people_have_the_same_figures_to_the_byte_with_and_without_models(tmp_path: Path) -> None:
-    alone, beside = evaluated(tmp_path / "alone"), evaluated(tmp_path / "beside", *JUDGED)
+    alone, beside = evaluated(tmp_path / "alone"), evaluated(tmp_path / "beside", judged=JUDGED)
     first, second = StageOutput(alone.out), StageOutput(beside.out)
     assert first.manifest.shards == second.manifest.shards, "votes of the items, by which a split is cleaned"
     assert json.dumps(rows(alone)) == without_models(rows(beside)) and "models" in json.dumps(rows(beside))
@@ -69,7 +53,7 @@ def test_people_have_the_same_figures_to_the_byte_with_and_without_models(tmp_pa
 
 def test_the_page_without_models_is_the_page_of_before(tmp_path: Path) -> None:
     pages = [
-        StageOutput(evaluated(tmp_path / str(n), *judged).out).file("ratings.html").read_text()
+        StageOutput(evaluated(tmp_path / str(n), judged=judged).out).file("ratings.html").read_text()
         for n, judged in enumerate(([], JUDGED))
     ]
     assert "by models" not in pages[0].replace("rated by models", "") and "Ratings by models" in pages[1] and JUDGE in pages[1]
@@ -81,7 +65,7 @@ def test_the_page_without_models_is_the_page_of_before(tmp_path: Path) -> None:
 
 def test_agreement_with_the_majority_by_hand(tmp_path: Path) -> None:
     # Majority of 0: GOOD, 1: BAD (twice a place of the table), 2: incomplete, 6: GOOD.
-    told = rows(evaluated(tmp_path, by_model(0, "GOOD"), by_model(1, "GOOD"), by_model(2, "GOOD"), by_model(6, "GOOD")))
+    told = rows(evaluated(tmp_path, judged=[by_model(number, "GOOD") for number in (0, 1, 2, 6)]))
     judged = told["dataset/english"]["models"][JUDGE]
     assert (judged["judged"], judged["compared"]) == (5, 4)
     assert judged["figures"]["good"]["mean"] == 1.0 and judged["figures"]["equal"]["mean"] == 0.5
@@ -91,7 +75,7 @@ def test_agreement_with_the_majority_by_hand(tmp_path: Path) -> None:
 
 
 def test_figures_are_in_every_form_and_in_the_tracker(tmp_path: Path) -> None:
-    stage = evaluated(tmp_path, *JUDGED)
+    stage = evaluated(tmp_path, judged=JUDGED)
     output = StageOutput(stage.out)
     table = {r["figure"]: r for r in csv.DictReader(io.StringIO(output.file("table.csv").read_text())) if r["source"] == DUAL}
     assert table["model:other.99999999 good"]["value"] == "1.000000" and table["model:other.99999999 good"]["counted"] == "5"
