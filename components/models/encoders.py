@@ -65,6 +65,14 @@ class EncoderKind:
         """
         return self.cells(side or self.side, side or self.side)
 
+    def normalise(self, pixels: Tensor) -> Tensor:
+        """Map pixels of 0..255, B × 3 × h × w (bytes or floats, RGB), to what the network reads."""
+        mean, scale = (
+            value if isinstance(value, float) else torch.tensor(value, device=pixels.device)[:, None, None]
+            for value in (self.mean, self.scale)
+        )
+        return (pixels.float() - mean) / scale
+
 
 BUILT_IN: dict[str, Callable[[], nn.Module]] = {
     "inception_resnet_v2": lambda: InceptionResnetV2(classes=0),
@@ -132,11 +140,7 @@ class ImageEncoder(nn.Module):
             raise ValueError(
                 f"pixels of shape {tuple(pixels.shape)}; {self.kind.name} reads batch × 3 × {self.side} × {self.side}"
             )
-        mean, scale = (
-            value if isinstance(value, float) else torch.tensor(value, device=pixels.device)[:, None, None]
-            for value in (self.kind.mean, self.kind.scale)
-        )
-        normalised = (pixels.float() - mean) / scale
+        normalised = self.kind.normalise(pixels)
         if not self.without:
             return _vectors(getattr(self.network, self.kind.method)(normalised))
         for module in split_modules(self.kind, self.network, self.without)[0]:

@@ -23,6 +23,7 @@ from components.search.index import ITEMS
 from components.search.searcher import INDEX, SEARCH
 from components.tracking.models import CAPTIONER, KIND, registered_name
 from components.tracking.registered import has_registry, registered_folder
+from components.vision.image_encoders import HUB
 from components.web.html.language import guess_language
 
 CAPTIONERS = "captioners"
@@ -128,10 +129,12 @@ class Models:
         return self._output(MATRICES[CAPTIONERS][1], name)
 
     def encoder_weights(self, name: str) -> Path | None:
-        """Return the file of weights that a dataset's settings name for the frozen encoder; None for packaged ones."""
+        """Return the file of weights that a dataset's settings name for the frozen encoder; None if packaged, or of a hub."""
         stage = MATRICES[CAPTIONERS][1]
-        weights = (((self.graph.params.get(name) or {}).get(stage) or {}).get("encoder") or {}).get("weights", "")
-        return self.graph.root / weights if weights else None
+        encoder = ((self.graph.params.get(name) or {}).get(stage) or {}).get("encoder") or {}
+        weights = encoder.get("weights", "")
+        # A model that was trained over a hub's records which.
+        return self.graph.root / weights if weights and encoder.get("name") != HUB else None
 
     def _registered(self, dataset: str, kind: str) -> tuple[Path, str] | None:
         found = registered_folder(self.graph.root, registered_name(dataset, kind)) if self.registry else None
