@@ -228,13 +228,12 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0, witho
 
 def encoder_kind_of(encoder: str, side: int, weights: Weights = None) -> tuple[EncoderKind, tuple[int, int]]:
     """Return an encoder's kind, and its grid for images of ``side`` px; raise HearsightError if there is none."""
-    # Imported here: both load torch.
-    if isinstance(weights, HubFolder):
-        from components.vision.hub_encoders import hub_kind
-
-        return hub_kind(weights, side)[:2]
+    # Imported here: they load torch.
     from components.models.encoders import encoder_kind
+    from components.vision.hub_encoders import hub_kind
 
+    if isinstance(weights, HubFolder):
+        return hub_kind(weights, side)[:2]
     try:
         kind = encoder_kind(encoder)
         return kind, kind.grid(side)

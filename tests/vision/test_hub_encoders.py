@@ -127,7 +127,8 @@ def test_only_the_image_tower_of_two_is_loaded(tmp_path: Path) -> None:
 def test_posts_are_compared_by_a_hubs_model_if_it_is_named(tmp_path: Path) -> None:
     make_dinov2(tmp_path / "dinov2")
     encoder = PostEncoder.of(tmp_path, "", "dinov2")
-    annotator = PostEncoder(*list(encoder)).annotator(tmp_path)
+    stored: Any = list(encoder)
+    annotator = PostEncoder(*stored).annotator(tmp_path)
     assert annotator.width == 32 and annotator.compute(PAYLOAD).shape == (1, 32) and encoder.digest[:16] in annotator.model
     assert PostEncoder.of(tmp_path, "", "dinov2", "gpu").resources.gpus == 1
     with pytest.raises(HearsightError, match="are two encoders"):

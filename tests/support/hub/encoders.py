@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 import transformers
 
 from tests.support.hub import SIDE, VISION, make_clip
 
+SMALL: dict[str, Any] = dict(VISION)
 SQUARE = {"height": SIDE, "width": SIDE}
 
 
 def make_vit(folder: Path, seed: int = 0) -> Path:
     """Write a ViT; its pooler differs from the class token."""
     torch.manual_seed(seed)
-    transformers.ViTModel(transformers.ViTConfig(**VISION)).save_pretrained(folder)
+    transformers.ViTModel(transformers.ViTConfig(**SMALL)).save_pretrained(folder)
     transformers.ViTImageProcessorPil(size=SQUARE).save_pretrained(folder)
     return folder
 
@@ -24,7 +26,7 @@ def make_vit(folder: Path, seed: int = 0) -> Path:
 def make_dinov2(folder: Path, seed: int = 0) -> Path:
     """Write a DINOv2 with four registers that was configured for twice the side that it is given."""
     torch.manual_seed(seed)
-    config = transformers.Dinov2WithRegistersConfig(**VISION | {"image_size": 2 * SIDE})
+    config = transformers.Dinov2WithRegistersConfig(**SMALL | {"image_size": 2 * SIDE})
     transformers.Dinov2WithRegistersModel(config).save_pretrained(folder)
     transformers.BitImageProcessorPil(size={"shortest_edge": SIDE + 4}, crop_size=SQUARE).save_pretrained(folder)
     return folder
@@ -45,7 +47,7 @@ def make_convnext(folder: Path, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     config = transformers.ConvNextConfig(hidden_sizes=[8, 16, 24, 32], depths=[1] * 4, image_size=2 * SIDE)
     transformers.ConvNextModel(config).save_pretrained(folder)
-    of_imagenet = {"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}
+    of_imagenet: Any = {"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}
     transformers.ConvNextImageProcessorPil(size={"shortest_edge": 2 * SIDE}, **of_imagenet).save_pretrained(folder)
     return folder
 
