@@ -40,9 +40,9 @@ class EncoderKind:
     name: str
     side: int
     """Side in px of a square image with an 8 × 8 grid."""
-    mean: float | tuple[float, float, float]
+    mean: float | tuple[float, ...]
     """Mean of pixels 0..255, of all channels or of each; the network reads (pixel - mean) / scale."""
-    scale: float | tuple[float, float, float]
+    scale: float | tuple[float, ...]
     """See ``mean``."""
     features: int
     """F, channels of the feature map."""

@@ -14,6 +14,7 @@ from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
 from components.execution.ranks import rank_number
+from components.hub.model import find_model
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.dual_encoder_files import save_dual_encoder, warm_start
@@ -22,7 +23,7 @@ from components.retrieval.inputs import open_input, vocabulary_of
 from components.retrieval.items import PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.recipe import DualEncoderTraining
-from components.speech.recognition.hub_states import ear_facts, open_ear
+from components.speech.recognition.hub_states import HubStates, open_ear
 from components.training.checkpoints import checkpoint_folder
 from components.training.fit import DUAL_ENCODER, fit, history_csv
 from components.training.progress import open_progress
@@ -62,7 +63,10 @@ def plain_towers(towers: Towers, tower: str, project: Path) -> dict[str, Any]:
         HearsightError: the ear is no speech encoder, or not there.
     """
     plain = towers.of_row(tower)
-    return plain | ear_facts(project, plain["ear"]) if "ear" in plain else plain
+    if "ear" not in plain:
+        return plain
+    heard = HubStates(find_model(project, plain["ear"]))
+    return plain | {"ear_sha256": heard.found.digest, "states": heard.width}
 
 
 def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:

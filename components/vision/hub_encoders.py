@@ -19,11 +19,8 @@ from components.hub.loading import load_model, load_part
 from components.models.encoders import EncoderKind
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from components.hub.model import HubFolder
 
-ZEROS, ONES = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 HINT = "name an encoder of images (docs/providers.md)"
 
 
@@ -104,9 +101,9 @@ def hub_kind(found: HubFolder, side: int = 0) -> tuple[EncoderKind, tuple[int, i
     if not rows * columns:
         raise HearsightError(f"gives {tuple(made.shape[1:])} numbers, and no square grid", where=found.name, hint=HINT)
     unit = processor.rescale_factor if processor.do_rescale else 1.0
-    mean, deviation = (processor.image_mean, processor.image_std) if processor.do_normalize else (ZEROS, ONES)
+    mean, deviation = (processor.image_mean, processor.image_std) if processor.do_normalize else ([0.0], [1.0])
     kind = EncoderKind(
-        "hub", side, _scaled(mean, unit), _scaled(deviation, unit),
+        "hub", side, tuple(one / unit for one in mean), tuple(one / unit for one in deviation),
         made.shape[1 if made.dim() == 4 else 2], "", lambda height, width: (rows, columns),
     )  # fmt: skip
     pooled = pooler is not None and (not tokens or config.model_type.endswith("vision_model"))
@@ -126,11 +123,6 @@ def _layout(shape: tuple[int, ...], before: int) -> tuple[int, int, int]:
         if rows and rows**2 == shape[1] - tokens:
             return tokens, rows, rows
     return 0, 0, 0
-
-
-def _scaled(values: Sequence[float], unit: float) -> tuple[float, float, float]:
-    red, green, blue = (value / unit for value in values)
-    return red, green, blue
 
 
 def _side(size: Any) -> int:

@@ -60,12 +60,6 @@ class HubStates:
 Ear = EncoderStates | HubStates
 
 
-def ear_facts(project: Path, ear: str) -> dict[str, Any]:
-    """Return what towers over the states of the model ``ear`` have to know: digest and width; errors as :class:`HubStates`."""
-    found = find_model(project, ear)
-    return {"ear_sha256": found.digest, "states": HubStates(found).width}
-
-
 def open_ear(network: Mapping[str, Any], project: Path | None = None, device: Device = "cpu") -> Ear:
     """Return what hears for the tower ``whisper`` of a dual encoder: Whisper base, or the model that its settings name.
 

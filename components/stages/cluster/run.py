@@ -21,8 +21,7 @@ def run(stage: Stage) -> None:
     """Write each shard's posts with their cluster, its round, and their position on the map."""
     source, media = stage.inputs["input"], stage.inputs["media"]
     params = stage.params
-    device = stage.engine.device(params.accelerator)
-    encoder = PostEncoder.of(stage.project, params.mobilenet_v2, params.encoder, device)
+    encoder = PostEncoder.of(stage.project, params.mobilenet_v2, params.encoder, stage.engine.device(params.accelerator))
     given: dict[str, Any] = {"params": {}, "shared": {"media": media.digest, "encoder": list(encoder)}, "publish": False}
     featured = stage.map(vectors.compute_features, source.shards, step="features", resources=encoder.resources, **given)
     verdicts = {ref.name: read_table(ref.ledger).to_pylist() for ref in featured}

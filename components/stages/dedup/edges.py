@@ -38,8 +38,7 @@ class Images:
 def prepare_images(stage: Stage, records: Records) -> Images:
     """Return features of all images and the folders of their sketches, computed or cached."""
     params = stage.params
-    device = stage.engine.device(params.accelerator)
-    encoder = PostEncoder.of(stage.project, params.mobilenet_v2, params.encoder, device)
+    encoder = PostEncoder.of(stage.project, params.mobilenet_v2, params.encoder, stage.engine.device(params.accelerator))
     jobs = [
         Job(shard.name, {"images": shown, "encoder": list(encoder)}, content_addressed=True)
         for shard, shown in zip(records.shards, records.first_shown(), strict=True)

@@ -13,7 +13,7 @@ from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
 from components.hub.model import find_model
 from components.speech.recognition.encoder_states import EncoderStates, unpack
-from components.speech.recognition.hub_states import HubStates, ear_facts, open_ear
+from components.speech.recognition.hub_states import HubStates, open_ear
 from tests.support.hub import make_clip
 from tests.support.hub.encoders import make_hubert, make_whisper
 
@@ -51,20 +51,19 @@ def test_any_length_has_states_of_80_ms_up_to_the_30_s_of_whisper(tmp_path: Path
 def test_the_ear_of_a_tower_is_whisper_base_or_the_model_that_it_was_trained_with(tmp_path: Path) -> None:
     assert isinstance(open_ear({"speech": "whisper"}, tmp_path), EncoderStates)
     make_hubert(tmp_path / "hubert")
-    facts = ear_facts(tmp_path, "hubert")
-    assert facts == {"ear_sha256": find_model(tmp_path, "hubert").digest, "states": 20}
-    assert isinstance(open_ear({"ear": "hubert"} | facts, tmp_path), HubStates)
+    network = {"ear": "hubert", "ear_sha256": find_model(tmp_path, "hubert").digest}
+    assert isinstance(open_ear(network, tmp_path), HubStates)
     make_hubert(tmp_path / "hubert", seed=1)
     with pytest.raises(HearsightError, match=r"hubert: has other files \(.*\) than the speech tower was trained with"):
-        open_ear({"ear": "hubert"} | facts, tmp_path)
+        open_ear(network, tmp_path)
 
 
 def test_what_is_no_encoder_of_speech_is_refused(tmp_path: Path) -> None:
     make_clip(tmp_path / "clip")
     with pytest.raises(HearsightError, match="clip: ") as refused:
-        ear_facts(tmp_path, "clip")
+        HubStates(find_model(tmp_path, "clip"))
     assert "\n" not in str(refused.value)
     slow = transformers.HubertConfig(hidden_size=20, conv_dim=(16,), conv_kernel=(10,), conv_stride=(5,), num_hidden_layers=1)
     slow.save_pretrained(make_hubert(tmp_path / "slow"))
     with pytest.raises(HearsightError, match="slow: is no encoder of speech at 16 kHz with states of 20 ms"):
-        ear_facts(tmp_path, "slow")
+        HubStates(find_model(tmp_path, "slow"))
