@@ -19,9 +19,10 @@ from components.vision.image_encoders import EncodedImage, ViewSpec, _loaded
 from components.vision.named_encoders import PostEncoder, recorded_encoder
 from tests.support.hub import make_clip
 from tests.support.hub.encoders import IMAGE_ENCODERS, make_convnext, make_dinov2, make_vit
-from tests.vision.test_image_encoders import DATA, SHA
+from tests.support.search_index.world import drawn_image
 
-PAYLOAD = (DATA, SHA, 0)
+DATA = drawn_image(1)
+PAYLOAD = (DATA, "", 0)
 
 
 def by_transformers(folder: Path, side: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

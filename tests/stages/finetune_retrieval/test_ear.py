@@ -21,9 +21,9 @@ from components.speech.audio.files import from_flac
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval.run import run as run_evaluate_retrieval
 from components.vision.image_encoders import EncodedImage, ViewSpec
-from tests.stages.finetune_retrieval.test_stage import TOWERS, config_of, fine_tune, pretrain
 from tests.support import make_stage
 from tests.support.hub.encoders import make_hubert, make_siglip
+from tests.support.retrieval.stages import TOWERS, config_of, fine_tune, pretrain
 from tests.support.retrieval.world import spoken_set
 from tests.support.search_index.world import drawn_image
 
