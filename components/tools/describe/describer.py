@@ -231,7 +231,7 @@ _Source = tuple[str, Callable[[bytes, str], _Written], tuple[str, ...]]
 
 
 def _open_captioner(models: Models, found: FoundModel, language: str, interface: str) -> _Source:
-    captioner = Captioner(found.folder, models.encoder_weights(found.set))
+    captioner = Captioner(found.folder, found.encoder or models.encoder_weights(found.set))
     captioner.require_encoder()
     images = _training_images(models, found)
     limits = [limit(interface, "text")]
