@@ -185,14 +185,15 @@ models = typer.Typer(no_args_is_help=True, help="Registered models, and which of
 
 @models.command("list")
 def list_models() -> None:
-    """List the versions of all models: aliases, validation score, spread over seeds, why `best` moved or not; and imported ones."""
-    from components.tools.describe.imported import imported_models
+    """List all models: aliases, validation score, spread over seeds, and why `best` moved or not; and the imported ones."""
+    from components.tools.describe.models import Models
     from components.tracking.best_alias import listed
     from components.tracking.record import connect
     from components.tracking.recorder import flush_or_warn
 
     flush_or_warn(root := find_root())
-    imported = [{"model": one.name, "version": one.version, "note": f"in {one.card['language']}"} for one in imported_models(root)]
+    models = Models(load_graph(root), registry=False).imported()
+    imported = [{"model": one.name, "version": one.version, "note": f"in {one.language}"} for one in models]
     print_table([*listed(connect(root)), *imported])
 
 

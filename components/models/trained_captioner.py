@@ -50,7 +50,7 @@ class ImageCaptioner(nn.Module):
         return vectors[:, 1:] if self.network.config.grid else vectors[:, :1]
 
 
-__all__ = ["CONFIG", "KIND", "WEIGHTS", "TrainedCaptioner", "load_trained", "read_captioner_config", "save_trained", "vocabulary_digest"]
+__all__ = ["CONFIG", "KIND", "WEIGHTS", "TrainedCaptioner", "load_trained", "save_trained", "vocabulary_digest"]
 
 KIND = "captioner"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.addresses import MATRICES
+from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import Cell, Graph
 from components.core.manifest import NAME
@@ -18,15 +19,16 @@ from components.core.params import did_you_mean
 from components.core.records import SEARCH_STAGE
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
-from components.models.trained_captioner import CONFIG
+from components.models.trained_captioner import CONFIG, WEIGHTS
 from components.search.index import ITEMS
 from components.search.searcher import INDEX, SEARCH
-from components.tools.describe.imported import imported_models
 from components.tracking.models import CAPTIONER, KIND, registered_name
 from components.tracking.registered import has_registry, registered_folder
 from components.web.html.language import guess_language
 
 CAPTIONERS = "captioners"
+IMPORTED, CARD, ENCODER = "models", "model_card.json", "encoder"
+"""The folder of imported captioners; in the folder of each what it is, and the stem of the file with its encoder's weights."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Models:
     def choose(self, language: str, model: str = "") -> FoundModel:
         """Return the model named ``model``, or the default for a language.
 
-        The default is the smallest captioner in that language among the imported ones, or else those of the first set in it; without
-        one, the first index with captions in it.
+        The default is the smallest imported captioner in that language, or else the smallest of the first set in it; without one,
+        the first index with captions in it.
 
         Raises:
             HearsightError: there is no such model, or none for the language; it says what to train.
@@ -86,7 +88,7 @@ class Models:
         )
 
     def _named(self, model: str, language: str, cells: list[Cell], indexes: list[str]) -> FoundModel:
-        by_name, imported = {cell.name: cell for cell in cells}, {found.name: found for found in self.imported()}
+        by_name, imported = {cell.name: cell for cell in cells}, {one.name: one for one in self.imported()}
         found: FoundModel | None
         if model in imported:
             found, run, spoken = imported[model], "", [imported[model].language]
@@ -107,11 +109,19 @@ class Models:
         return found
 
     def imported(self) -> list[FoundModel]:
-        """Return the captioners of other projects (:mod:`components.tools.describe.imported`)."""
-        return [
-            FoundModel(one.name, CAPTIONER, one.folder, one.version, language=one.card["language"], encoder=one.encoder)
-            for one in imported_models(self.graph.root)
-        ]
+        """Return the captioners that ``tools.model_archive`` wrote; raise HearsightError for a damaged one."""
+        found = []
+        for card in sorted((self.graph.root / IMPORTED).glob(f"[!.]*/{CARD}")):
+            folder = card.parent
+            try:
+                language = str(json.loads(card.read_bytes())["language"])
+                version = digest_value([sha256_file(folder / name) for name in (CONFIG, WEIGHTS)])
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                hint = "remove the folder, and import the model again"
+                raise HearsightError(f"holds no complete model ({error})", where=folder, hint=hint) from None
+            encoder = next(folder.glob(f"{ENCODER}.*"), None)
+            found.append(FoundModel(folder.name, CAPTIONER, folder, f"imported {version[:12]}", "", language, encoder))
+        return found
 
     def captioner(self, cell: Cell) -> FoundModel | None:
         """Return the best captioner of a cell; None if there is none."""
