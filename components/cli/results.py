@@ -242,3 +242,5 @@ def import_(
     card = import_model(find_root(), file, name=name, encoder=encoder)
     about = {key: card.get(key) for key in ("language", "trained_on", "licence_of_data")}
     print_line({"model": card["name"], "use": f"hearsight describe IMAGE --model {card['name']}", **about})
+    if model := card["encoder"].get("model"):
+        print_error(f"it sees images by {model}, which is not in the file: `hearsight describe` loads it by this name")

@@ -35,8 +35,6 @@ LARGEST = 1 << 30
 """Bytes of a file, at most: a captioner with a trained encoder has a quarter of them."""
 LONGEST = 1_000
 """Words of a caption, at most."""
-NEEDED = ("name", "language")
-"""Texts of a card that an import reads."""
 UNSTATED = "not stated: whoever shares this model states it (hearsight models export --licence)"
 LIMITS = (
     "It calls everything by one of the words of its training captions, and does not read text in images.",
@@ -133,9 +131,6 @@ def import_model(root: Path, file: Path, *, name: str = "", encoder: Path | None
     if name in {"server", *graph.datasets, *(cell.name for cell in graph.cells.values())}:
         raise HearsightError(f"'{name}' is something else in this project", where=file, hint="give another --name")
     target = root / IMPORTED / name
-    taken = HearsightError("is there already", where=target, hint="remove the folder, or give another --name")
-    if target.exists():
-        raise taken
 
     def write(folder: Path) -> None:
         for member, data in files.items():
@@ -147,8 +142,8 @@ def import_model(root: Path, file: Path, *, name: str = "", encoder: Path | None
         if (weights := _encoder_weights(file, config["encoder"], encoder)) is not None:
             link_or_copy(weights, folder / f"{ENCODER}{weights.suffix or '.bin'}")
 
-    if not publish_folder(target, write, lambda _: True):  # another import was faster
-        raise taken
+    if not publish_folder(target, write, keep=lambda _: True):
+        raise HearsightError("is there already", where=target, hint="remove the folder, or give another --name")
     return card | {"name": name}
 
 
@@ -193,9 +188,10 @@ def _unpack(file: Path) -> dict[str, bytes]:
         if _pack(files) != data:
             raise ValueError("it is damaged")
         card = json.loads(files[CARD])
-        if (card["format"], card["kind"]) != (FORMAT, CAPTIONER) or not all(isinstance(card[key], str) for key in NEEDED):
+        if card["format"] != FORMAT or not isinstance(card["name"], str) or not isinstance(card["language"], str):
             raise ValueError("it is of another version of Hearsight")
-        if card["files"] != {name: sha256_bytes(files[name]) for name in (CONFIG, WEIGHTS)}:
+        digests = {name: sha256_bytes(files[name]) for name in (CONFIG, WEIGHTS)}
+        if (card["files"], card["encoder"]) != (digests, json.loads(files[CONFIG])["encoder"]):
             raise ValueError("its files are not those of its card")
     except (*BROKEN, TypeError) as error:
         raise _refused(file, str(error)) from None
@@ -215,7 +211,7 @@ def _require_captioner(folder: Path) -> dict[str, Any]:
     config = read_captioner_config(folder / CONFIG)
     shapes = {name: tensor.shape for name, tensor in read_weights_of(folder / WEIGHTS, CAPTIONER).items()}
     network = CaptionerConfig(**config["network"])
-    if not isinstance(config.get("encoder"), dict) or network.layers > len(shapes) or not 0 < network.longest <= LONGEST:
+    if not isinstance(config["encoder"], dict) or network.layers > len(shapes) or not 0 < network.longest <= LONGEST:
         raise ValueError("its configuration is of another model")
     with torch.device("meta"):  # takes no memory, whatever the configuration says
         wanted = {f"network.{name}": tensor.shape for name, tensor in build(network).state_dict().items()}

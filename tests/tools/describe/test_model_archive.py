@@ -31,6 +31,7 @@ from components.tools.describe.describer import SURE_BY_LIKELIHOOD, Describer
 from components.tools.describe.models import CARD, IMPORTED
 from components.tools.model_archive import UNSTATED, export_model, import_model
 from tests.support import PROJECT
+from tests.support.command import hearsight
 from tests.support.describe.world import drawn_image
 
 NAME = "english-t2t8x8"
@@ -76,6 +77,16 @@ def test_the_card_says_what_the_model_is_and_what_nobody_has_stated(project: Pat
     assert export_model(project, NAME, tmp_path / "file")["licence_of_data"] == UNSTATED
 
 
+def test_the_commands_name_an_unstated_licence_and_what_to_run(project: Path, other: Path, tmp_path: Path) -> None:
+    done = hearsight("models", "export", NAME, "model.zip", "--outputs", cwd=tmp_path, HEARSIGHT_ROOT=str(project))
+    assert (done.returncode, json.loads(done.stdout)["model"]) == (0, NAME) and b"--licence" in done.stderr
+    words = ["models", "import", "model.zip", "--name", "squares"]
+    done = hearsight(*words, cwd=tmp_path, HEARSIGHT_ROOT=str(other))
+    assert done.returncode == 0 and json.loads(done.stdout)["use"] == "hearsight describe IMAGE --model squares"
+    done = hearsight(*words, cwd=tmp_path, HEARSIGHT_ROOT=str(other))
+    assert done.returncode == 2 and b"is there already" in done.stderr and done.stderr.count(b"\n") == 1
+
+
 def test_an_imported_model_describes_by_name_and_by_default(project: Path, archive: Path, other: Path) -> None:
     import_model(other, archive, name="squares")
     data = drawn_image("red")
@@ -110,7 +121,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, Path]:
     model = ImageCaptioner(build(config))
     save_trained(root, model.state_dict(), vocabulary, {"network": config.plain(), "encoder": encoder})
     files = {name: (root / name).read_bytes() for name in (CONFIG, WEIGHTS)}
-    card = {"format": 1, "kind": "captioner", "name": "small", "language": "en"}
+    card = {"format": 1, "kind": "captioner", "name": "small", "language": "en", "encoder": encoder}
     card |= {"files": {name: sha256_bytes(data) for name, data in files.items()}}
     return model_archive._pack(files | {CARD: json.dumps(card).encode()}), empty_project(root / "project")
 
@@ -155,7 +166,8 @@ def rewritten(data: bytes, change: Callable[[dict[str, bytes]], object]) -> byte
     with zipfile.ZipFile(io.BytesIO(data)) as opened:
         files = {name: opened.read(name) for name in opened.namelist()}
     change(files)
-    card = json.loads(files[CARD]) | {"files": {name: sha256_bytes(files[name]) for name in (CONFIG, WEIGHTS)}}
+    card = json.loads(files[CARD]) | {"encoder": json.loads(files[CONFIG])["encoder"]}
+    card |= {"files": {name: sha256_bytes(files[name]) for name in (CONFIG, WEIGHTS)}}
     return model_archive._pack(files | {CARD: json.dumps(card).encode()})
 
 
