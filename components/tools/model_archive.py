@@ -26,6 +26,7 @@ from components.core.params import did_you_mean
 from components.core.stage_output import StageOutput
 from components.models.model_files import CONFIG, WEIGHTS, config_bytes
 from components.tools.describe.models import CARD, ENCODER, IMPORTED, FoundModel, Models, read_config
+from components.tools.describe.settings import SERVER
 from components.tracking.models import CAPTIONER, registered_name
 from components.web.archives.wacz import BROKEN
 
@@ -128,7 +129,7 @@ def import_model(root: Path, file: Path, *, name: str = "", encoder: Path | None
     name = name or card["name"]
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", name):
         raise HearsightError(f"'{name[:100]}' is no name of a model", where="--name", hint="use a-z, 0-9, full stops and hyphens")
-    if name in {"server", *graph.datasets, *(cell.name for cell in graph.cells.values())}:
+    if name in {SERVER, *graph.datasets, *(cell.name for cell in graph.cells.values())}:
         raise HearsightError(f"'{name}' is something else in this project", where=file, hint="give another --name")
     target = root / IMPORTED / name
 
