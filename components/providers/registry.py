@@ -267,14 +267,16 @@ class EmbeddedLabels:
         return noun_evidence(nouns, stored, load_wordnet())
 
 
-@dataclass
 class StemLabels:
-    """Labels of Google or of a vocabulary, compared by stem. They are specific enough that nouns need no match by hypernym."""
+    """Labels of Google or of a vocabulary, compared by stem. They are specific enough that nouns need no match by hypernym.
 
-    annotator: Annotator
-    read: Callable[..., list[Label]]
-    """Converts the stored result within bounds, as :func:`components.providers.google_readings.labels`."""
-    refusal: Callable[[Any], str]
+    Args:
+        read: converts the stored result within bounds, as :func:`components.providers.google_readings.labels`.
+    """
+
+    def __init__(self, annotator: Annotator, read: Callable[..., list[Label]], refusal: Callable[[Any], str]) -> None:
+        self.annotator, self.read = annotator, read
+        self.refusal: Callable[[Any], str] = refusal
 
     def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:
         """See :class:`Labels`."""
