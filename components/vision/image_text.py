@@ -108,7 +108,7 @@ class ImageTextScore:
         for part in batches(payloads, self.chosen.batch):
             images, texts = zip(*part, strict=True)
             cosines += (model.images(images) * model.texts(texts)).sum(1).tolist()
-        return [round(cosine, 5) for cosine in cosines]
+        return [round(cosine, 4) for cosine in cosines]
 
 
 def pair_key(image: str, text: str) -> str:

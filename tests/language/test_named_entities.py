@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("transformers")
-
 from components.core.errors import HearsightError
 from components.hub.chosen import ChosenModel, choose_model
 from components.hub.model import HubModel

@@ -92,7 +92,9 @@ def test_a_dropped_record_shows_the_rules_up_to_the_one_that_dropped_it(graph: G
         "image_side": (False, "300"),
     }
     last = rules(explained(graph, "nothing"))
-    assert list(last) == NAMES[: NAMES.index("label_overlap") + 1] and [name for name, each in last.items() if not each.passed] == ["label_overlap"]
+    assert list(last) == NAMES[: NAMES.index("label_overlap") + 1] and [
+        name for name, each in last.items() if not each.passed
+    ] == ["label_overlap"]
 
 
 def test_a_value_without_a_cached_answer_is_omitted_and_no_model_runs(graph: Graph) -> None:
