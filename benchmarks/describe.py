@@ -27,9 +27,10 @@ from components.search.searcher import Searcher
 from components.stages.evaluate_captioners.inputs import read_rows
 from components.stages.evaluate_captioners.scoring import tokenize_caption
 from components.stages.evaluate_captioners.writing import read_features
-from components.tools.describe.describer import SURE, SURE_BY_LIKELIHOOD, Describer, Evidence
+from components.tools.describe.describer import Describer
 from components.tools.describe.models import CAPTIONERS, Models
 from components.tools.describe.support import NEAREST, TrainingImages, WordWeights
+from components.tools.describe.writers import SURE, SURE_BY_LIKELIHOOD, Evidence
 from components.vision.captioning import Captioner
 
 GOOD = 0.5

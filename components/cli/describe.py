@@ -38,7 +38,11 @@ def describe(
     ] = None,
     speak: Annotated[bool, typer.Option("--speak", help="Also write each caption as speech (FLAC).")] = False,
     model: Annotated[
-        str, typer.Option(help="A captioner, as english-t2t8x8, or a dataset with a search index. Default: the lightest.")
+        str,
+        typer.Option(
+            help="A captioner (english-t2t8x8), a dataset with a search index, `server`, or a hub's model (ID@COMMIT, a folder). "
+            "Default: `describe.model`, or the lightest captioner."
+        ),
     ] = "",
     sure: Annotated[
         float | None, typer.Option(help="The confidence from which a caption is sure, 0 to 1. Default: as measured.")
@@ -50,7 +54,7 @@ def describe(
     empty: Annotated[bool, typer.Option("--empty", help="Of a page: also describe images with an empty alt-text.")] = False,
     outputs: Annotated[bool, typer.Option("--outputs", help="Use the project's outputs without asking MLflow.")] = False,
 ) -> None:
-    """Describe images: a caption with its confidence. Text in images is not read; what is not sure says so.
+    """Describe images: a caption with its confidence, and the text in the image. What is not sure says so.
 
     A folder's descriptions are kept in descriptions.jsonl, and a second call describes new and changed images only. A page is
     written back with proposals for its images without alt-text. Unusable images: a line each, and exit code 2.

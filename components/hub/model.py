@@ -29,8 +29,8 @@ class HubModel(Settings):
     """A model and how it computes."""
 
     model: str = ""
-    """A hub's id with the full hash of a commit, ``openai/clip-vit-base-patch32@<40 hex digits>``, or a folder below the project's
-    root; empty for none. Ours."""
+    """A hub's id with the full hash of a commit, ``openai/clip-vit-base-patch32@<40 hex digits>``, or a folder below the
+    project's root; empty for none. Ours."""
     device: Accelerator = "cpu"
     """Where it computes. Ours."""
     batch: Positive = 1

@@ -33,6 +33,10 @@ TRIES = 2
 """How often an answer of the right form is asked for."""
 
 
+class ModelServerError(HearsightError):
+    """The server cannot answer any request, so that others need not be tried."""
+
+
 class Question(NamedTuple):
     """What is asked about one item."""
 
@@ -43,7 +47,7 @@ class Question(NamedTuple):
 
 
 class ServerAnswers:
-    """Annotator of one prompt: :class:`Question` → the server's answer as it was, with model, prompt, tokens and price; or ``error``.
+    """Annotator of one prompt: :class:`Question` → the server's answer unchanged, with model, prompt and price; or ``error``.
 
     Args:
         model: its name on the server.
@@ -219,8 +223,8 @@ class ServerAnswers:
         if self.usage is not None:
             self.usage.add({REQUESTS: 1, SENT: sent, ANSWERED: answered})
 
-    def _error(self, what: str, hint: str) -> HearsightError:
-        return HearsightError(f"the model server {what}", where=self.params.address, hint=hint)
+    def _error(self, what: str, hint: str) -> ModelServerError:
+        return ModelServerError(f"the model server {what}", where=self.params.address, hint=hint)
 
 
 def read_answer(stored: Any, form: type[Form]) -> Form | str:

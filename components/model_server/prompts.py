@@ -1,8 +1,8 @@
 """Prompts: files with a version, and the forms of their answers.
 
-A file has a first line ``version: N``, the instructions, a line ``---``, and what is asked, with fields in braces. What a field is
-filled with is data of somebody else (an alt-text, a page): it stands in quotes, and the instructions say that it orders nothing.
-Answers are JSON of the form's schema; whatever they say, our own checks decide what is used.
+A file has a first line ``version: N``, the instructions, a line ``---``, and what is asked, with fields in braces. Fields are
+data of other people (an alt-text, a page): they stand in quotes, and the instructions say that they give no orders. Answers are
+JSON of the form's schema; whatever they say, our own checks decide what is used.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
 
 
 def read_form(content: str, form: type[Form]) -> Form:
-    """Return the last JSON object of an answer that has the form, whatever surrounds it; raise ValueError, one line, without one."""
+    """Return the last JSON object of an answer that has the form; raise ValueError (one line) without one."""
     decoder, why, found = json.JSONDecoder(), "no JSON", None
     at = content.find("{")
     while at >= 0:

@@ -50,8 +50,12 @@ class ServerParams(Settings):
 
     def check(self, where: str) -> None:
         """Require an address that may be used, and prices where there is a budget."""
-        parts = urlsplit(self.address)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        try:
+            parts = urlsplit(self.address)
+            valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            valid = False
+        if not valid:
             raise HearsightError(f"'{self.address}' is no address", where=f"{where}.address", hint="write http://HOST:PORT/v1")
         if not self.allow_remote and not self.is_local:
             what = f"{parts.hostname} is another machine: texts and images would leave this one"

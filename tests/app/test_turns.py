@@ -19,7 +19,8 @@ from PIL import Image
 from components.app.routes import describe
 from components.app.uploads import BusyError, Turns, limit_image, turns_of
 from components.core.errors import HearsightError
-from components.tools.describe.describer import Describer, Evidence, _Written
+from components.tools.describe.describer import Describer
+from components.tools.describe.writers import Evidence, Written
 from tests.app.server import Running, running, settings_of
 from tests.support.app.project import new_project
 
@@ -86,9 +87,9 @@ def site(tmp_path, monkeypatch) -> Any:
     """An application whose describer notes what it gets instead of decoding it."""
     got: list[bytes] = []
 
-    def write(data: bytes, where: str) -> _Written:
+    def write(data: bytes, where: str) -> Written:
         got.append(data)
-        return _Written("a dog", Evidence(0.5, 0.5, 1))
+        return Written("a dog", Evidence(0.5, 0.5, 1))
 
     found = SimpleNamespace(kind="captioner", name="made", version="1", folder=tmp_path)
     described = Describer("en", found, "en", None, "", write, ())  # type: ignore[arg-type]

@@ -60,7 +60,7 @@ def read_lock(name: str) -> dict[tuple[str, str], frozenset[str]]:
 def test_every_imported_package_is_declared():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    optional = [line for name in ("ray", "google", "asr", "voices-gpl", "postgres") for line in extras[name]]
+    optional = [line for name in ("ray", "google", "asr", "voices-gpl", "hub", "llm", "ocr", "postgres") for line in extras[name]]
     wanted = requirements([*project["dependencies"], *optional])
     distributions = {**packages_distributions(), **UNMAPPED}
     assert undeclared(["components", "flows"], wanted, distributions) == {}

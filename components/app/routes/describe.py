@@ -21,11 +21,13 @@ from components.app.uploads import BusyError, T, limit_image, turns_of
 from components.core.errors import HearsightError
 from components.core.printing import json_line
 from components.reporting.pages import data_uri
-from components.tools.describe.describer import LANGUAGES, Describer, Description
+from components.tools.describe.describer import Describer, Description
 from components.tools.describe.page import DescribedPage
+from components.tools.describe.settings import place_of_images
 from components.tools.describe.sources import describe_address
 from components.tools.describe.speech import say
 from components.tools.describe.voices import default_voice
+from components.tools.describe.wording import LANGUAGES
 
 router = APIRouter(prefix="/describe", dependencies=[Depends(require_owner)])
 SPEECH, SPEECH_SECONDS = "speech", 3600
@@ -192,8 +194,8 @@ def _answer(request: Request, captions: str, address: str, file: UploadFile | No
 
 
 def _aloud(request: Request, description: Description | None) -> str:
-    """Return the address of the speech of a description; empty without a caption."""
-    if description is None or not description.caption:
+    """Return the address of the speech of a description; empty without a text."""
+    if description is None or not description.alt:
         return ""
     return f"/describe/speech/{sign(request.app.state.settings.secret, SPEECH, [description.alt, description.language])}"
 
@@ -201,6 +203,6 @@ def _aloud(request: Request, description: Description | None) -> str:
 def _page(request: Request, captions: str, status: int = 200, **values: Any) -> Response:
     empty: dict[str, Any] = {
         "description": None, "page": None, "error": None, "address": "", "shown": "", "aloud": "", "at": "", "name": "",
-        "described": [], "limits": (),
+        "described": [], "limits": (), "sent_to": place_of_images(request.app.state.settings.root),
     }  # fmt: skip
     return render_page(request, "describe.html", status, captions=captions, caption_languages=LANGUAGES, **(empty | values))

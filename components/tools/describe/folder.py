@@ -15,6 +15,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import disk_error, publish_bytes, read_json_lines
 from components.core.printing import json_line
+from components.model_server.client import ModelServerError
 from components.tools.describe.describer import Describer
 from components.vision.image_files import read_image_file
 
@@ -121,8 +122,9 @@ def describe_folder(
 
 
 def _is_of(line: dict[str, Any], describer: Describer) -> bool:
-    made = (describer.found.name, describer.found.version, describer.language, describer.interface, describer.threshold)
-    return (line["model"], line["version"], line["language"], line.get("interface"), line.get("threshold")) == made
+    found, made = describer.found, (describer.language, describer.interface, describer.threshold, describer.reader)
+    of = (line["language"], line.get("interface"), line.get("threshold"), line.get("reader"))
+    return (line["model"], line["version"]) == (found.name, found.version) and of == made
 
 
 def _describe(
@@ -136,8 +138,10 @@ def _describe(
         if line := known.get(sha256):  # the same image under another name
             return ImageResult(file, line | {"file": file})
         description = describer.describe(data, file)
+    except ModelServerError:
+        raise  # no other image would be answered
     except HearsightError as error:
         return ImageResult(file, {}, str(error))
-    settings = {"interface": describer.interface, "threshold": describer.threshold}
+    settings = {"interface": describer.interface, "threshold": describer.threshold, "reader": describer.reader}
     line = {"file": file, "sha256": sha256, "alt": description.alt} | description.plain() | settings
     return ImageResult(file, line)

@@ -16,6 +16,7 @@ from urllib.parse import unquote_to_bytes
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from components.core.errors import HearsightError
+from components.model_server.client import ModelServerError
 from components.tools.describe.describer import Describer, Description
 from components.tools.describe.image_tags import Alt, ImageTag, find_image_tags, write_alts
 from components.web.budget import Budget
@@ -126,7 +127,7 @@ class DescribedPage:
             Alt(tag, one.description.alt, PROPOSED if one.description.sure else NOT_SURE)
             for one in self.proposals
             for tag in (one.image.tag, one.image.twin)
-            if tag is not None and one.description is not None and one.description.caption
+            if tag is not None and one.description is not None and one.description.alt
         ]
         return write_alts(self.page, alts, self.codec)
 
@@ -220,6 +221,8 @@ def _describe(describer: Describer, image: PageImage, read: Callable[[str], byte
     where = image.address or "the image inside the page"
     try:
         return describer.describe(image.inline if image.inline is not None else read(image.address), where)
+    except ModelServerError:
+        raise  # no other image would be answered
     except HearsightError as error:
         return str(error)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.tools.doctor import machine, material, speech
+from components.tools.doctor import machine, material, models, speech
 from components.tools.doctor.finding import MISSING, Finding
 
 CHECKS: tuple[tuple[str, Callable[[Path], list[Finding]]], ...] = (
@@ -22,6 +22,9 @@ CHECKS: tuple[tuple[str, Callable[[Path], list[Finding]]], ...] = (
     ("sample packages", material.packages),
     ("voices", speech.voices),
     ("recognisers", speech.recognisers),
+    ("hub", models.hub),
+    ("model server", models.model_server),
+    ("text in images", models.text_reader),
 )
 """Name and function, in the order of printing. A function takes the project's root and returns findings."""
 

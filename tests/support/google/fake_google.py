@@ -7,34 +7,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.support.google.fake_speech import problem_of, spoken
 from tests.support.google.google_documents import DOCUMENTS, document
+from tests.support.scripted_server import Reply as Reply
+from tests.support.scripted_server import ScriptedServer
 
 PLAIN_TEXT, UTF32, LABEL_DETECTION, SAFE_SEARCH_DETECTION = 1, 3, 4, 6
 """The libraries of Language and Vision send enumerations by number, and say so in the address."""
-
-
-@dataclass
-class Reply:
-    """One answer over HTTP."""
-
-    status: int = 200
-    content: Any = None
-    """JSON, or bytes as they are."""
-    headers: dict[str, str] = field(default_factory=dict)
-    delay: float = 0.0
-    """s before it is sent"""
-    cut: bool = False
-    """Whether the connection ends before the body does."""
 
 
 def error(code: int, status: str, message: str, reason: str = "", limit: str = "", **headers: str) -> Reply:
@@ -63,32 +44,15 @@ BAD_TEXT = error(400, "INVALID_ARGUMENT", "The language ht is not supported for 
 DOWN = error(503, "UNAVAILABLE", "The service is currently unavailable.")
 
 
-class FakeGoogle:
-    """The server; ``script`` may answer first (None lets the server answer as usual)."""
+class FakeGoogle(ScriptedServer):
+    """The server."""
 
     def __init__(self) -> None:
-        self.requests: list[tuple[str, dict[str, str], Any]] = []
-        """(path without its query, headers, JSON) of each request, in order."""
-        self.script: Callable[[int, str, Any], Reply | None] = lambda number, path, body: None
+        super().__init__()
         self.labels: dict[str, list[dict[str, Any]]] = {}
         """sha256 of an image → its labels"""
         self.bad: set[str] = set()
         """sha256 of images that cannot be decoded"""
-        self.at_once = self.most_at_once = 0
-        self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    @contextmanager
-    def running(self) -> Iterator[FakeGoogle]:
-        thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        thread.start()
-        try:
-            yield self
-        finally:
-            self._server.shutdown()
-            self._server.server_close()
 
     def texts(self) -> list[str]:
         """What texts were sent, in order."""
@@ -132,49 +96,6 @@ class FakeGoogle:
         safe = {"adult": "VERY_UNLIKELY", "spoof": "UNLIKELY", "medical": "UNLIKELY", "violence": "UNLIKELY", "racy": "POSSIBLE"}
         listed = self.labels.get(digest, [label("Sky", "/m/01bqvp", 0.9)])
         return {"safeSearchAnnotation": safe} | ({"labelAnnotations": listed} if listed else {})
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                data = self.rfile.read(int(self.headers["Content-Length"]))
-                path = self.path.partition("?")[0]
-                body = json.loads(data) if data.startswith(b"{") else data.decode()
-                with outer._lock:
-                    number = len(outer.requests)
-                    outer.requests.append((path, dict(self.headers.items()), body))
-                    outer.at_once += 1
-                    outer.most_at_once = max(outer.most_at_once, outer.at_once)
-                try:
-                    reply = outer.script(number, path, body) or outer.answer(path, body)
-                    time.sleep(reply.delay)
-                finally:
-                    with outer._lock:
-                        outer.at_once -= 1
-                self._send(reply)
-
-            def _send(self, reply: Reply) -> None:
-                content = reply.content if isinstance(reply.content, bytes) else json.dumps(reply.content).encode()
-                try:
-                    self.send_response(reply.status)
-                    self.send_header("Content-Type", "application/json; charset=UTF-8")
-                    self.send_header("Content-Length", str(len(content) + (100 if reply.cut else 0)))
-                    for name, value in reply.headers.items():
-                        self.send_header(name, value)
-                    self.end_headers()
-                    self.wfile.write(content)
-                except (BrokenPipeError, ConnectionResetError):
-                    pass
-                if reply.cut:
-                    self.close_connection = True
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        return Handler
 
 
 def label(description: str, mid: str, score: float) -> dict[str, Any]:

@@ -22,7 +22,7 @@ LINES = ["a red car on the road", "a dog runs on the grass", "two people stand o
 SIDE = 32
 
 
-def make_tokenizer(lines: list[str] | None = None) -> Any:
+def make_tokenizer(lines: list[str] | None = None, **more: Any) -> Any:
     """Return a byte-level tokenizer trained on ``lines``; ids: 0 pad, 1 unknown, 2 begin, 3 end."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
@@ -38,7 +38,7 @@ def make_tokenizer(lines: list[str] | None = None) -> Any:
     )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, pad_token="<pad>", unk_token="<unk>", bos_token="<s>", eos_token="</s>", cls_token="<s>",
-        sep_token="</s>", model_max_length=32,
+        sep_token="</s>", model_max_length=32, **more,
     )  # fmt: skip
 
 
@@ -73,12 +73,26 @@ def make_clip(folder: Path, seed: int = 0) -> Path:
     return folder
 
 
-def make_blip(folder: Path, seed: int = 0) -> Path:
-    """Write a BLIP captioner that reads images of 32 px, and return its folder."""
+def make_blip(folder: Path, seed: int = 0, says: str = "") -> Path:
+    """Write a BLIP captioner that reads images of 32 px, and return its folder.
+
+    Args:
+        says: what it learned to say of every image; empty for random weights.
+    """
     torch.manual_seed(seed)
+    torch.set_num_threads(1)
     tokenizer = make_tokenizer()
     text = TEXT | {"vocab_size": len(tokenizer), "encoder_hidden_size": 32, "sep_token_id": 3}
     model = BlipForConditionalGeneration(BlipConfig(text_config=text, vision_config=VISION, projection_dim=16))
+    if says:
+        words = tokenizer(says, return_tensors="pt").input_ids
+        optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+        for _ in range(60):
+            pixels = torch.rand(2, 3, SIDE, SIDE)
+            loss = model(pixel_values=pixels, input_ids=words.expand(2, -1), labels=words.expand(2, -1)).loss
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
     model.save_pretrained(folder)
     BlipProcessor(BlipImageProcessorPil(size={"height": SIDE, "width": SIDE}), tokenizer).save_pretrained(folder)
     return folder

@@ -25,7 +25,7 @@ def test_an_image_gives_a_json_line_and_speech(project: Path, tmp_path: Path) ->
     assert code == 0 and line["file"] == "red.png" and line["alt"] == line["caption"] == "a red square"
     assert set(line) == {
         "file", "alt", "caption", "language", "confidence", "sure", "word", "evidence", "source", "model", "version",
-        "trained_on", "limits",
+        "trained_on", "limits", "text", "usd",
     }  # fmt: skip
     assert (tmp_path / "spoken" / "red.png.flac").read_bytes().startswith(b"fLaC")
 

@@ -13,8 +13,9 @@ from PIL import Image
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages.evaluate_captioners.writing import caption_images, read_features
-from components.tools.describe.describer import SURE, Describer, Evidence
+from components.tools.describe.describer import Describer
 from components.tools.describe.support import TrainingImages, WordWeights
+from components.tools.describe.writers import SURE, Evidence
 from components.vision.captioning import Captioner
 from tests.support.describe.world import CELLS, COLOURS, drawn_image
 from tests.support.search_index.world import drawn_image as stamp
@@ -49,7 +50,7 @@ def test_a_known_image_is_described_surely_by_the_smallest_captioner(english: De
     assert (description.model, description.source, description.word) == ("english-rnn1x1", "captioner", "sure")
     assert description.version.startswith("output ") and description.sure
     assert description.evidence.images == 5 and 0 < description.evidence.support <= 1  # type: ignore[operator]
-    assert any("Text in the image is not read" in line for line in description.limits)
+    assert description.text == () and not any("Text in the image" in line for line in description.limits)
 
 
 def test_an_image_unlike_those_of_the_training_gets_no_caption_and_says_why(english: Describer) -> None:
@@ -65,7 +66,7 @@ def test_a_threshold_decides_what_is_sure_and_an_unsure_alt_text_says_so(project
     description = Describer.open(project, "en", threshold=1.0, interface="pt").describe(drawn_image("blue"))
     assert not description.sure and description.word == "sem certeza"
     assert description.alt == "Not sure: a blue square"
-    assert "O texto na imagem não é lido." in description.limits
+    assert "Um programa escreveu isto. Confira antes de publicar." in description.limits
 
 
 def test_another_captioner_can_be_named(project: Path) -> None:

@@ -1,0 +1,100 @@
+"""Checks of what a model from elsewhere proposes for an image, before anybody sees it.
+
+Such a model may name people, follow orders that stand in an image, answer in another language, or see what is not there. A text
+with a name, without a description's form, or in another language is dropped. One whose nouns are not recognised in the image by
+the filter's labels (``vision.evidence``; English only) stays, and is not sure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from components.language.capitals import begins_sentence, is_initialism
+from components.language.identification import identify
+from components.language.parser import EnglishParser, Parse
+from components.language.wordnet import load_wordnet
+from components.language.words import words_of
+from components.stages.filter import Params
+from components.stages.filter.boilerplate import crop, load_boilerplate
+from components.stages.filter.description import load_model
+from components.vision.evidence import mean_evidence, noun_evidence
+from components.vision.recognition import ImageRecognizer
+
+MOST_WORDS, LEAST_WORDS = 60, 2
+LEAST_LANGUAGE = 0.1
+"""Probability of the language asked for, at least: a sentence in another language has less. Ours."""
+LEAST_DESCRIPTION = Params().min_description
+"""Probability that the text describes an image by its form, at least; English only."""
+NAMED = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW"})
+"""Entity types (OntoNotes) of names."""
+_ANNOUNCED = {
+    "en": r"(?:(?:this|the|an?) )?(?:image|picture|photo|photograph) (?:of|shows?|showing|depicts?|depicting)\b",
+    "pt": r"(?:(?:esta|est[ae]|a|uma) )?(?:imagem|foto|fotografia) (?:de|do|da|mostra|mostrando|que mostra)\b",
+    "fr": r"(?:(?:cette|l['’]|la|une) ?)?(?:image|photo|photographie) (?:de|du|montre|montrant|qui montre)\b|une? photo d['’]",
+    "es": r"(?:(?:esta|la|una) )?(?:imagen|foto|fotografía) (?:de|del|muestra|mostrando|que muestra)\b",
+}
+"""Language → matches words at the beginning that say only that there is an image."""
+_NO_TEXT = re.compile(r"https?://|www\.|@\w|[<>{}\[\]|`#*_\\]|\n")
+"""Matches addresses and marks that no description has."""
+
+
+class CheckedProposal(NamedTuple):
+    """A proposal after the checks."""
+
+    text: str
+    """Without "an image of" and other boiler-plate; empty if it is dropped."""
+    failed: str = ""
+    """The check that it fails: a name of a note in ``wording``; empty for none."""
+    value: str = ""
+    """What failed it."""
+
+
+def check_proposal(text: str, language: str) -> CheckedProposal:
+    """Return a proposal without boiler-plate, or why it is dropped.
+
+    Args:
+        language: of the caption, ISO 639-1.
+    """
+    plain = " ".join(text.split())
+    if found := _NO_TEXT.search(plain):
+        return CheckedProposal("", "form", found[0])
+    announced = re.match(_ANNOUNCED[language], plain, re.IGNORECASE)
+    cropped = crop(plain[announced.end() :].lstrip() if announced else plain, load_boilerplate(language)).text
+    words = words_of(cropped)
+    if not LEAST_WORDS <= len(words) <= MOST_WORDS:
+        return CheckedProposal("", "length", str(len(words)))
+    if identify(cropped, language).probability < LEAST_LANGUAGE:
+        return CheckedProposal("", "language")
+    if name := _first_name(cropped, language):
+        return CheckedProposal("", "names", name)
+    model = load_model(language)
+    if model is not None and (score := model.score(model.features(EnglishParser().compute(cropped), None))) < LEAST_DESCRIPTION:
+        return CheckedProposal("", "form", f"{score:.2f}")
+    return CheckedProposal(cropped)
+
+
+def _first_name(text: str, language: str) -> str:
+    """Return the first name in a text; empty without one.
+
+    English: what the parser takes for a name. Elsewhere: a word with a capital inside a sentence that is no initialism.
+    """
+    if language != "en":
+        tokens = re.findall(r"\w+(?:[-'’]\w+)*|[^\w\s]", text)
+        inside = (word for place, word in enumerate(tokens) if not begins_sentence(tokens, place))
+        return next((word for word in inside if word[:1].isupper() and not is_initialism(word)), "")
+    parse = EnglishParser().compute(text)
+    for start, end, kind in parse["entities"]:
+        if kind in NAMED and "PROPN" in parse["pos"][start:end]:
+            return " ".join(parse["text"][start:end])
+    return ""
+
+
+def is_seen(text: str, data: bytes) -> bool:
+    """Return whether the nouns of an English text are likely of an image, as the filter asks; True without a noun to be seen."""
+    evidence = noun_evidence(_nouns(EnglishParser().compute(text)), ImageRecognizer().compute(data), load_wordnet())
+    return not evidence or mean_evidence(evidence) >= Params().min_evidence
+
+
+def _nouns(parse: Parse) -> list[str]:
+    return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
