@@ -1,7 +1,8 @@
 """Compare what several models say about the images of a folder (``hearsight compare``): a page, a table, and runs in MLflow.
 
 Scores are those of ``hearsight score``, over the images that have references and that every model described; an image about
-which a model says nothing counts as 0. CLIPScore (:mod:`components.tools.describe.clip_score`) needs no references.
+which a model says nothing counts as 0. CLIPScore (Hessel et al., EMNLP 2021, section 3) says without references how well a
+caption fits its image, 0 to 2.5.
 """
 
 from __future__ import annotations
@@ -20,15 +21,17 @@ from components.core.errors import HearsightError
 from components.core.files import publish_bytes, publish_json
 from components.core.progress import progress
 from components.core.text_encoding import read_text
+from components.hub.chosen import choose_model
+from components.hub.model import HubModel
 from components.metrics.coco import Captions
 from components.reporting.pages import data_uri, render
-from components.tools.describe.clip_score import open_clip_score
 from components.tools.describe.describer import Describer
 from components.tools.describe.folder import ResultNames, describe_folder, find_images
 from components.tools.score import score
 from components.tracking.record import COMPARISONS
 from components.tracking.recorder import record_study
 from components.vision.image_files import read_image_file
+from components.vision.image_text import ImageTextScore
 from components.web.images.opening import make_thumbnail
 
 PAGE, TABLE = "comparison.html", "comparison.json"
@@ -39,6 +42,8 @@ TITLES = {
     "cider_d": "CIDEr-D", "bleu_4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L", "clip_score": "CLIPScore",
 }  # fmt: skip
 """Figure of a model → its title on the page."""
+CLIP_WEIGHT, CLIP_PROMPT = 2.5, "A photo depicts "
+"""Both of the paper of CLIPScore."""
 SIDE = 240
 """px of the longer side of an image on the page."""
 _TEMPLATES = Path(__file__).parent / "data"
@@ -87,7 +92,7 @@ def compare(
     if not files:
         raise HearsightError("holds no images", where=folder, hint="name a folder with JPEG, PNG, GIF, WebP, BMP or TIFF files")
     references, results, models = read_references(folder), ResultNames(out), list[ComparedModel]()
-    clip = open_clip_score(root, clip_score) if clip_score else None
+    chosen = choose_model(root, HubModel(model=clip_score))
     for name in dict.fromkeys(names):
         describer = Describer.open(root, language, model=name, registry=registry)
         models.append(ComparedModel(name, describer.found.version, describer.trained_on))
@@ -104,10 +109,8 @@ def compare(
     notes: list[str] = []
     for model in models:
         notes = _add_figures(model, {file: references[file] for file in scored}, language)
-        if clip is not None and model.lines:
-            lines = progress(model.lines.items(), total=len(model.lines), desc=f"{model.model}: CLIPScore")
-            fits = [clip(read_image_file(folder / file), line["caption"]) if line["caption"] else 0.0 for file, line in lines]
-            model.figures["clip_score"] = round(statistics.fmean(fits), 6)
+        if chosen is not None and model.lines:
+            model.figures["clip_score"] = _clip_score(ImageTextScore(root, chosen), folder, model)
     images = {file: line["sha256"] for file in files for model in models if (line := model.lines.get(file))}
     about = {
         "language": language,
@@ -163,3 +166,11 @@ def _add_figures(model: ComparedModel, references: Mapping[str, list[str]], lang
     model.figures |= {name: round(value, 6) for name in TITLES if (value := scores.corpus.get(name)) is not None}
     left_out = [f"{TITLES[name]} is left out: {why}" for name, why in scores.left_out.items() if name in TITLES]
     return left_out + [note for note in scores.notes if note.startswith("of one image")]
+
+
+def _clip_score(cosine: ImageTextScore, folder: Path, model: ComparedModel) -> float:
+    scores = []
+    for file, line in progress(model.lines.items(), total=len(model.lines), desc=f"{model.model}: CLIPScore"):
+        pair = read_image_file(folder / file), CLIP_PROMPT + line["caption"]
+        scores.append(CLIP_WEIGHT * max(0.0, cosine.compute(pair)) if line["caption"] else 0.0)
+    return round(statistics.fmean(scores), 6)

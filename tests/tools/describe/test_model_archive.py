@@ -27,8 +27,9 @@ from components.models.model_files import CONFIG, WEIGHTS
 from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.models.vocabulary import SPECIAL
 from components.tools import model_archive
-from components.tools.describe.describer import SURE_BY_LIKELIHOOD, Describer
+from components.tools.describe.describer import Describer
 from components.tools.describe.models import CARD, IMPORTED
+from components.tools.describe.writers import SURE_BY_LIKELIHOOD
 from components.tools.model_archive import UNSTATED, export_model, import_model
 from tests.support import PROJECT
 from tests.support.command import hearsight
