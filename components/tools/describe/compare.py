@@ -1,8 +1,8 @@
 """Compare what several models say about the images of a folder (``hearsight compare``): a page, a table, and runs in MLflow.
 
-Scores are those of ``hearsight score``, over the images that have references and that every model described; an image about
-which a model says nothing counts as 0. CLIPScore (Hessel et al., EMNLP 2021, section 3) says without references how well a
-caption fits its image, 0 to 2.5.
+Scores are those of ``hearsight score``, over the images that have references and that every model described, apart from models
+that described none; an image about which a model says nothing counts as 0. CLIPScore (Hessel et al., EMNLP 2021, section 3) says
+without references how well a caption fits its image, 0 to 2.5.
 """
 
 from __future__ import annotations
@@ -105,13 +105,13 @@ def compare(
             elif result.error not in failed:
                 failed.add(result.error)
                 fail(result.error)
-    scored = [file for file in files if file in references and all(file in model.lines for model in models)]
-    notes: list[str] = []
-    for model in models:
-        notes = _add_figures(model, {file: references[file] for file in scored}, language)
-        if chosen is not None and model.lines:
+    working = [model for model in models if model.lines]
+    scored = [file for file in files if working and file in references and all(file in model.lines for model in working)]
+    notes = {note for model in models for note in _add_figures(model, {file: references[file] for file in scored}, language)}
+    if chosen is not None:
+        for model in working:
             model.figures["clip_score"] = _clip_score(ImageTextScore(root, chosen), folder, model)
-    images = {file: line["sha256"] for file in files for model in models if (line := model.lines.get(file))}
+    images = {file: line["sha256"] for file in files for model in working if (line := model.lines.get(file))}
     about = {
         "language": language,
         "folder_sha256": digest_value([images, references]),
@@ -120,17 +120,28 @@ def compare(
         "references": sum(len(references[file]) for file in scored),
         "clip_score_model": clip_score,
     }
-    pages = [results.path(name, folder) for name in (PAGE, TABLE)]
-    thumbnails = {file: data_uri(make_thumbnail(read_image_file(folder / file), SIDE)) for file in images}
-    titles = {name: title for name, title in TITLES.items() if any(name in model.figures for model in models)}
-    values: dict[str, Any] = {"models": models, "images": thumbnails, "references": references, "titles": titles, "notes": notes}
-    publish_bytes(pages[0], render(_TEMPLATES, "compare.html", about=about, folder=folder.name, width="none", **values).encode())
-    publish_json(pages[1], about | {"notes": notes, "models": [vars(model) for model in models]})
+    page, table = (results.path(name, folder) for name in (PAGE, TABLE))
+    publish_bytes(page, _page(folder, models, references, list(images), sorted(notes), about).encode())
+    publish_json(table, about | {"notes": sorted(notes), "models": [vars(model) for model in models]})
     for model in models:
         params = {"model": model.model, "version": model.version, **about}
         numbers = [(name, float(value), None) for name, value in model.figures.items()]
-        record_study(root, COMPARISONS, model.model, params, numbers, pages)
+        record_study(root, COMPARISONS, model.model, params, numbers, [page, table])
     return models
+
+
+def _page(
+    folder: Path,
+    models: Sequence[ComparedModel],
+    references: Mapping[str, list[str]],
+    files: Sequence[str],
+    notes: Sequence[str],
+    about: Mapping[str, Any],
+) -> str:
+    images = {file: data_uri(make_thumbnail(read_image_file(folder / file), SIDE)) for file in files}
+    titles = {name: title for name, title in TITLES.items() if any(name in model.figures for model in models)}
+    shown: dict[str, Any] = {"models": models, "images": images, "references": references, "titles": titles, "notes": notes}
+    return render(_TEMPLATES, "compare.html", folder=folder.name, about=about, width="none", **shown)
 
 
 def read_references(folder: Path) -> dict[str, list[str]]:
@@ -151,7 +162,7 @@ def read_references(folder: Path) -> dict[str, list[str]]:
     return found
 
 
-def _add_figures(model: ComparedModel, references: Mapping[str, list[str]], language: str) -> list[str]:
+def _add_figures(model: ComparedModel, references: Mapping[str, list[str]], language: str) -> set[str]:
     """Set a model's figures except CLIPScore; return what is to be known about its scores."""
     lines = model.lines.values()
     model.figures = {"described": len(lines), "sure": sum(line["sure"] for line in lines)}
@@ -159,13 +170,13 @@ def _add_figures(model: ComparedModel, references: Mapping[str, list[str]], lang
         model.figures["median_seconds"] = statistics.median(line["seconds"] for line in lines)
     if cost := sum(line.get("usd", 0.0) for line in lines):
         model.figures["usd"] = cost
-    if not references:
-        return []
+    if not references or not lines:
+        return set()
     captions = Captions(list(references), [model.lines[file]["caption"] for file in references], list(references.values()))
     scores = score(captions, language=language)
     model.figures |= {name: round(value, 6) for name in TITLES if (value := scores.corpus.get(name)) is not None}
-    left_out = [f"{TITLES[name]} is left out: {why}" for name, why in scores.left_out.items() if name in TITLES]
-    return left_out + [note for note in scores.notes if note.startswith("of one image")]
+    left_out = {f"{TITLES[name]} is left out: {why}" for name, why in scores.left_out.items() if name in TITLES}
+    return left_out | {note for note in scores.notes if note.startswith("of one image")}
 
 
 def _clip_score(cosine: ImageTextScore, folder: Path, model: ComparedModel) -> float:

@@ -72,6 +72,24 @@ def test_scores_are_those_of_the_metrics_over_the_images_with_references(project
     assert table(tmp_path / "out").items() >= {"images": 3, "scored_images": 2, "references": 3, "language": "en"}.items()
 
 
+def test_a_model_that_fails_takes_no_scores_from_the_others(
+    project: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    describe, failed = Describer.describe, list[str]()
+
+    def broken(self: Describer, data: bytes, where: str = "") -> Any:
+        if self.found.name == MODELS[1]:
+            raise HearsightError("does not answer", where="server")
+        return describe(self, data, where)
+
+    (alone,) = compare(project, folder, MODELS[:1], tmp_path / "out", fail=pytest.fail)
+    monkeypatch.setattr(Describer, "describe", broken)
+    works, fails = compare(project, folder, MODELS, tmp_path / "out", fail=failed.append)
+    assert (
+        works.figures == alone.figures and fails.figures == {"described": 0, "sure": 0} and failed == ["server: does not answer"]
+    )
+
+
 def test_an_interrupted_run_describes_the_rest_only(
     project: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
