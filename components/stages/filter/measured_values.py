@@ -49,10 +49,10 @@ def measure_records(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str
     if not rows:
         return {}
     params = _settings_of_run(graph, dataset)
-    plan = plan_for(graph.root, params.providers, params.language)
+    plan = plan_for(graph.root, params.providers, params.language, params.image_text)
     state = state_folder(graph.root)
     task = Task(params, plan, ResultCache(state / "annotations"), inputs, state, dataset, graph.root, state)
-    annotate, subjects = SubjectAnnotator(rows, task, make_providers(plan)), make_subjects(rows, params)
+    annotate, subjects = SubjectAnnotator(rows, task, make_providers(plan, graph.root)), make_subjects(rows, params)
     values: dict[str, list[RuleValue]] = {key: [] for key in rows}
     for group, rules in GROUPS.items():
         unavailable = _annotate_from_cache(annotate, group, subjects)

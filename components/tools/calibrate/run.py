@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -26,19 +26,24 @@ from components.core.shards import write_table
 from components.core.stage_output import ShardRef
 from components.execution.engine import limit_threads
 from components.execution.process import sole_writer
+from components.execution.resources import CORE
 from components.execution.runner import make_engine, open_inputs, stage_settings
 from components.execution.stage import ShardOut, Stage, Task
-from components.providers.registry import make_providers, plan_for
+from components.hub.chosen import resources_for
+from components.providers.registry import make_providers, models_of, plan_for
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import PAGE_GROUPS, evaluate_all, make_subject
-from components.tools.calibrate.sweep import SWEPT, Sweep, Swept, choose_rules, write_tables
+from components.stages.filter.cascade import PAGE_GROUPS, evaluate_all, make_subject, make_subjects
+from components.stages.filter.rules import Subject
+from components.tools.calibrate.sweep import SWEPT, TEXT_RULES, Sweep, Swept, choose_rules, write_tables
 from components.tools.calibrate.verdicts import compare_rules, write_verdicts
 from components.tools.labelled import read_labelled
 from components.tracking import recorder
 from components.web.html.context import Context, from_row, to_row
 from components.web.html.page import fold
 
+COLUMNS = ("key", "alt", "language", "context")
+IMAGE_COLUMNS = ("format", "width", "height", "image_sha256", "media")
 LINES = 2000
 """Lines of a text file per shard."""
 _SPLIT_OFF = re.compile(r" +([.,;:!?%)\]]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)")
@@ -54,24 +59,28 @@ def measured_schema() -> pa.Schema:
 
 def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     """Measure a shard's candidates; parses and tones come from the result caches where possible."""
-    lists = load_boilerplate(task.params.language)
-    rows = {row["key"]: row for row in table.select(["key", "alt", "language", "context"]).to_pylist()}
-    subjects = {key: make_subject(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
-    for key, row in rows.items():
-        subjects[key].language = row["language"]
-        subjects[key].context = from_row(row["context"])
-    findings_by_key = evaluate_all(
-        subjects, SubjectAnnotator(rows, task, make_providers(task.shared, task.work)), task.params, PAGE_GROUPS
-    )
+    images = "image_text" in task.shared
+    rows = {row["key"]: row for row in table.select([*COLUMNS, *(IMAGE_COLUMNS if images else ())]).to_pylist()}
+    subjects = make_subjects(rows, task.params) if images else _texts_alone(rows, task.params)
+    annotate = SubjectAnnotator(rows, task, make_providers(task.shared, task.project, task.work))
+    findings_by_key = evaluate_all(subjects, annotate, task.params, () if images else PAGE_GROUPS)
     measured = [
         {
             "text": subjects[key].text,
             "failing": [name for name, finding in findings.items() if not finding.passed],
-            **{swept.rule: parse_number(findings[swept.rule].value) for swept in SWEPT},
+            **{swept.rule: parse_number(findings[swept.rule].value) for swept in SWEPT if swept.rule in findings},
         }
         for key, findings in findings_by_key.items()
     ]
     return ShardOut(pa.Table.from_pylist(measured, schema=measured_schema()), ledger_table([]))
+
+
+def _texts_alone(rows: Mapping[str, Mapping[str, Any]], params: Any) -> dict[str, Subject]:
+    lists = load_boilerplate(params.language)
+    subjects = {key: make_subject(row["alt"], lists, params.max_characters) for key, row in rows.items()}
+    for key, row in rows.items():
+        subjects[key].language, subjects[key].context = row["language"], from_row(row["context"])
+    return subjects
 
 
 def parse_number(value: Any) -> float | None:
@@ -119,7 +128,14 @@ def text_shards(texts: Iterable[tuple[str, Context | None]], folder: Path) -> li
 
 
 def calibrate(
-    root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path, published: str = "", labelled: str = ""
+    root: Path,
+    dataset: str,
+    rules: Sequence[str],
+    alts: str,
+    out: Path,
+    published: str = "",
+    labelled: str = "",
+    pass_rate: float | None = None,
 ) -> dict[str, Any]:
     """Sweep the rules' thresholds and write ``rates.tsv`` and ``samples.tsv`` into ``out``.
 
@@ -130,17 +146,20 @@ def calibrate(
         published: a file of captions that should pass, one per line, of which the table says what each rule drops; "" for none.
         labelled: a file of :func:`read_labelled`, whose verdicts are compared with every rule in ``verdicts.tsv``; it stands for
             ``alts`` where that is "".
+        pass_rate: share (0..1) of the candidates that no other rule drops; the result has each rule's threshold that keeps it.
 
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
     """
     chosen, judged = choose_rules(rules), read_labelled(Path(labelled)) if labelled else []
     job, engine_lock = _job(root, dataset, alts or labelled)
+    if any(swept.rule not in TEXT_RULES for swept in chosen):
+        _require_images(job, alts or labelled or published)
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
         with job.engine.open(root, engine_lock, (job.state, root / "data")):
             of_verdicts = text_shards(((row.text, row.context) for row in judged), job.work / "labelled")
             candidates = _file_shards(job, alts) if alts else of_verdicts if labelled else job.inputs["input"].shards
-            sweep = _sweep(job, chosen, candidates)
+            sweep = _sweep(job, chosen, candidates, pass_rate)
             published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
             rows = compare_rules(list(measure(job, of_verdicts)), [row.keep for row in judged], job.params) if judged else []
         if not sweep.candidates:
@@ -149,7 +168,12 @@ def calibrate(
             raise HearsightError("there is no caption to measure", where=published, hint="give captions, one per line")
         files = write_tables(sweep, out, published_sweep)
     numbers = sweep.numbers()
-    result = {"rates": str(files[0]), "samples": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+    counts = {"candidates": sweep.candidates, "pass_all": sweep.passing}
+    result: dict[str, Any] = {"rates": str(files[0]), "samples": str(files[1])} | counts
+    if pass_rate is not None:
+        thresholds = sweep.thresholds(pass_rate)
+        result |= {"thresholds": thresholds}
+        numbers += [(f"threshold.{rule}", value, None) for rule, value in thresholds.items()]
     if published_sweep is not None:
         losses = published_sweep.losses()
         numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]
@@ -162,17 +186,33 @@ def calibrate(
     return result
 
 
-def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef]) -> Sweep:
-    sweep = Sweep(job.params, list(rules))
-    for table in measure(job, shards):
+def _require_images(job: Stage, texts: str) -> None:
+    """Raise HearsightError unless a model is named, and images are there for it to compare."""
+    if not job.params.image_text.model:
+        raise HearsightError("names no model", where=job.place("image_text"), hint="name one (docs/providers.md)")
+    if texts:
+        raise HearsightError("image_text compares images, and these are texts alone", where=texts, hint="leave the file out")
+
+
+def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef], pass_rate: float | None = None) -> Sweep:
+    sweep = Sweep(job.params, list(rules), keep_values=pass_rate is not None)
+    for table in measure(job, shards, images=any(swept.rule not in TEXT_RULES for swept in rules)):
         sweep.add(table)
     return sweep
 
 
-def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
-    """Yield each shard's table of measured values (:func:`measured_schema`), computed in workers or read from the cache."""
-    plan = plan_for(job.project, job.params.providers, job.params.language)
-    refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
+def measure(job: Stage, shards: Sequence[ShardRef], *, images: bool = False) -> Any:
+    """Yield each shard's table of measured values (:func:`measured_schema`), computed in workers or read from the cache.
+
+    Args:
+        images: apply the rules on images too.
+    """
+    params = job.params
+    plan = plan_for(job.project, params.providers, params.language, params.image_text if images else None, job.engine.device)
+    refs = job.map(
+        measure_shard, shards, step="values", params=params, shared=plan, publish=False, conserve=False,
+        resources=resources_for(models_of(plan).values()) if images else CORE,
+    )  # fmt: skip
     return (ref.read() for ref in refs)
 
 

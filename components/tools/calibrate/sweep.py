@@ -6,6 +6,7 @@ A rule is swept if its entry names a range of thresholds.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from components.core.params import did_you_mean
 from components.core.seeded_rng import seeded_rng
 from components.core.text_encoding import csv_text
 from components.stages.filter import rules
-from components.stages.filter.cascade import RULES
+from components.stages.filter.cascade import PAGE_GROUPS, RULE_GROUPS, RULES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,8 +61,12 @@ SWEPT = tuple(Swept(rule.name, rule.settings[0], rule.sweep) for rule in RULES.v
 """In the order in which the filter applies the rules."""
 
 
+TEXT_RULES = frozenset(rule for rule, group in RULE_GROUPS.items() if group in PAGE_GROUPS)
+"""Names of the rules that read no image."""
+
+
 def choose_rules(chosen: Sequence[str]) -> list[Swept]:
-    """Return the rules with the given names; all when none is given.
+    """Return the rules with the given names; all on texts when none is given.
 
     Raises:
         HearsightError: a rule cannot be swept.
@@ -71,7 +76,7 @@ def choose_rules(chosen: Sequence[str]) -> list[Swept]:
         if name not in known:
             hint = did_you_mean(name, known, f"these can: {', '.join(known)}")
             raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
-    return [swept for swept in SWEPT if not chosen or swept.rule in chosen]
+    return [swept for swept in SWEPT if swept.rule in (chosen or TEXT_RULES)]
 
 
 SAMPLES = 3
@@ -105,6 +110,8 @@ class Curve:
     """Candidates that pass this rule and that no other text rule drops, by threshold."""
     eligible: int = 0
     """Candidates that no other text rule drops."""
+    values: list[np.ndarray] | None = None
+    """Their values, where they are kept."""
     inside: dict[float, list[Sample]] = field(default_factory=dict)
     outside: dict[float, list[Sample]] = field(default_factory=dict)
 
@@ -119,6 +126,8 @@ class Curve:
         others = [next((name for name in names if name != self.swept.rule), "") for names in failing]
         dropped = np.array([bool(name) for name in others], bool)
         self.eligible += int((~dropped).sum())
+        if self.values is not None:
+            self.values.append(values[~dropped & ~np.isnan(values)])
         for at, threshold in enumerate(self.grid):
             stays = self.swept.allows(values, threshold)
             self.alone[at] += int(stays.sum())
@@ -137,12 +146,27 @@ class Curve:
                 ]
                 side[threshold] = _best([*side[threshold], *near])
 
+    def threshold(self, share: float) -> float | None:
+        """Return the strictest threshold that lets at least a share of the kept values pass; None without values."""
+        ordered = np.sort(np.concatenate(self.values or [np.zeros(0)]))
+        if not len(ordered):
+            return None
+        last = max(0, math.ceil(share * len(ordered)) - 1)
+        value = ordered[::-1][last] if self.swept.by.sign == ">=" else ordered[last]
+        return float(np.nextafter(value, np.inf) if self.swept.by.sign == "<" else value)
+
 
 class Sweep:
-    """The curves of all swept rules."""
+    """The curves of all swept rules.
 
-    def __init__(self, params: Any, chosen: list[Swept]) -> None:
-        self.curves = [Curve(swept, float(getattr(params, swept.setting))) for swept in chosen]
+    Args:
+        keep_values: keep the values of every candidate that no other rule drops, for :meth:`thresholds`.
+    """
+
+    def __init__(self, params: Any, chosen: list[Swept], *, keep_values: bool = False) -> None:
+        self.curves = [
+            Curve(swept, float(getattr(params, swept.setting)), values=[] if keep_values else None) for swept in chosen
+        ]
         self.candidates = 0
         self.passing = 0
         """Candidates that pass every text rule at the present settings."""
@@ -163,6 +187,11 @@ class Sweep:
     def losses(self) -> dict[str, float]:
         """Return rule → share of the candidates that fail it, most first; rules that none fails are left out."""
         return {rule: count / max(1, self.candidates) for rule, count in self.failing.most_common()}
+
+    def thresholds(self, share: float) -> dict[str, float]:
+        """Return rule → the threshold by which it alone keeps a share of the candidates that no other rule drops."""
+        found = {curve.swept.rule: curve.threshold(share) for curve in self.curves}
+        return {rule: value for rule, value in found.items() if value is not None}
 
     def rates(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each threshold of each rule."""
