@@ -11,8 +11,7 @@ import pytest
 import torch
 import transformers
 
-torch = pytest.importorskip("torch")
-transformers = from components.core.errors import HearsightError
+from components.core.errors import HearsightError
 from components.hub.chosen import ChosenModel, choose_model
 from components.hub.model import HubModel
 from components.vision.image_text import ImageTextScore
