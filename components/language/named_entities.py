@@ -54,7 +54,10 @@ class NamedEntities:
             warnings.simplefilter("ignore", UserWarning)
             found = _loaded(self.project, self.chosen)(list(payloads), batch_size=self.chosen.batch)
         return [
-            [(each["start"], each["end"], each["entity_group"].rpartition("-")[2], round(float(each["score"]), 4)) for each in names]
+            [
+                (each["start"], each["end"], each["entity_group"].rpartition("-")[2], round(float(each["score"]), 4))
+                for each in names
+            ]
             for names in found
         ]
 
