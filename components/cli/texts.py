@@ -130,10 +130,7 @@ def calibrate(
         ),
     ] = None,
 ) -> None:
-    """Sweep the text rules' thresholds; write what each value keeps, and sample alt-texts on both sides of each value.
-
-    With --rule image_text the score of image and text, whose model the dataset names; every rule on images then applies too.
-    """
+    """Sweep thresholds of rules on texts, or of image_text; write what each value keeps, and alt-texts on both sides of each."""
     from components.tools.calibrate.run import calibrate as sweep
 
     result = sweep(find_root(), dataset, rules or [], alts, out, published, labelled, pass_rate)

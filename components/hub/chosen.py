@@ -1,4 +1,4 @@
-"""A hub's model as a run uses it: chosen once by the stage's own process, found again by its workers."""
+"""A hub's model as a run uses it: chosen by the stage's own process, found again by its workers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from components.hub.model import HubFolder, HubModel, find_model
 
 
 class ChosenModel(NamedTuple):
-    """A model, its files' digest and how it computes: JSON values that belong into cache keys."""
+    """A model, the digest of its files, and how it computes, as JSON values for cache keys."""
 
     model: str
-    """As the settings name it."""
     digest: str
     device: Device = "cpu"
     batch: int = 1
@@ -23,8 +22,8 @@ class ChosenModel(NamedTuple):
     @property
     def identity(self) -> str:
         """What its results depend on, for the names of their caches."""
-        own = HubFolder(self.model, Path(), self.digest).identity
-        return own + ("" if self.device == "cpu" else f"-{self.device}") + ("" if self.batch == 1 else f"-batch-{self.batch}")
+        how = ("" if self.device == "cpu" else f"-{self.device}") + ("" if self.batch == 1 else f"-batch-{self.batch}")
+        return HubFolder(self.model, Path(), self.digest).identity + how
 
     def find(self, project: Path) -> HubFolder:
         """Return its files; raise HearsightError if they have changed, or as :func:`find_model`."""
@@ -37,14 +36,10 @@ class ChosenModel(NamedTuple):
 def choose_model(
     project: Path, settings: HubModel, device: Callable[[Accelerator], Device] = choose_device
 ) -> ChosenModel | None:
-    """Return the model that settings name, None for none.
+    """Return the model that settings name, None for none; raise HearsightError as :func:`find_model`, or without the GPU.
 
     Args:
-        project: its root.
-        device: what items compute on, as :meth:`components.execution.engine.Engine.device`.
-
-    Raises:
-        HearsightError: as :func:`find_model`, or there is no GPU.
+        device: :meth:`components.execution.engine.Engine.device` of the run.
     """
     if not settings.model:
         return None

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
+from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.params import Positive, Settings
 from components.core.result_cache import Annotator
@@ -34,7 +35,7 @@ from components.vision.image_text import ImageTextScore
 from components.vision.labels import Label, match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 from components.vision.recognition import ImageRecognizer
-from components.vision.zero_shot import Vocabulary, ZeroShotLabels, best_labels, choose_vocabulary
+from components.vision.zero_shot import Vocabulary, ZeroShotLabels, best_labels, read_labels
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
@@ -54,11 +55,6 @@ class LabelModel(HubModel):
     kept: Positive = 50
     """Labels of an image that are stored. Ours."""
 
-    def check(self, where: str) -> None:
-        """Require a place for the label."""
-        if "{}" not in self.prompt:
-            raise HearsightError("has no {} for the label", where=f"{where}.prompt", hint='write for example "a photo of a {}."')
-
 
 class ProviderParams(Settings):
     """``filter.providers``."""
@@ -71,10 +67,10 @@ class ProviderParams(Settings):
     """The model of ``vision: hub``."""
 
     def check(self, where: str) -> None:
-        """Require model and vocabulary where they are used."""
-        if self.vision == "hub" and not (self.hub.model and self.hub.vocabulary):
-            hint = "name both, or set vision: embedded (docs/providers.md)"
-            raise HearsightError("needs a model and a vocabulary", where=f"{where}.hub", hint=hint)
+        """Require what labels by a hub's model need."""
+        if self.vision == "hub" and not (self.hub.model and self.hub.vocabulary and "{}" in self.hub.prompt):
+            hint = "name them, or set vision: embedded (docs/providers.md)"
+            raise HearsightError("needs a model, a vocabulary, and a prompt with {}", where=f"{where}.hub", hint=hint)
 
 
 class LabelLimits(Protocol):
@@ -159,7 +155,8 @@ def plan_for(
     if "google" in (params.language, params.vision):
         plan["asking"] = google_params(root).asking.plain()
     if params.vision == "hub" and (chosen := choose_model(root, params.hub, device)):
-        vocabulary = choose_vocabulary(root, params.hub.vocabulary, params.hub.prompt, params.hub.kept)
+        digest = digest_value(read_labels(root, params.hub.vocabulary))
+        vocabulary = Vocabulary(params.hub.vocabulary, digest, params.hub.prompt, params.hub.kept)
         plan["labels"] = {"model": chosen._asdict(), "vocabulary": vocabulary._asdict()}
     if image_text is not None and (chosen := choose_model(root, image_text, device)):
         plan["image_text"] = {"model": chosen._asdict()}

@@ -33,7 +33,7 @@ from components.speech.voices.catalogue import Voice, installed, voice_named
 from components.speech.voices.google_speech import SpeechRequest
 from components.speech.voices.paid import speech_request
 from components.stages.filter import Params
-from components.stages.filter.annotation import SubjectAnnotator
+from components.stages.filter.annotation import SubjectAnnotator, providers_of
 from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Subject, first_failure
 from components.stages.synthesize import Params as SpeechParams
@@ -98,8 +98,8 @@ def _apply_rules(learning: SubjectAnnotator, subjects: Mapping[str, Subject], pa
     for group, rules in GROUPS.items():
         alive = {key: subject for key, subject in subjects.items() if key not in dropped}
         known = dict(alive)
-        for annotator in learning.needs(group):
-            missing = _count_missing(learning, annotator, alive, tallies)
+        for role, provider in providers_of(group, learning.providers).items():
+            missing = _count_missing(learning, role, provider.annotator, alive, tallies)
             known = {key: subject for key, subject in known.items() if key not in missing}
         if known:
             learning(group, known)
@@ -109,10 +109,10 @@ def _apply_rules(learning: SubjectAnnotator, subjects: Mapping[str, Subject], pa
 
 
 def _count_missing(
-    learning: SubjectAnnotator, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]
+    learning: SubjectAnnotator, role: str, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]
 ) -> set[str]:
     """Return the candidates whose answer is not cached, and add their units to the tally of a paid annotator."""
-    contents = learning.contents(annotator, alive)
+    contents = learning.contents(role, alive)
     cached = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))
     missing = {key for key, content in contents.items() if content not in cached}
     if not hasattr(annotator, "units"):

@@ -1,6 +1,6 @@
 """Labels of an image from a vocabulary of one's own, by a model that compares images with texts (zero-shot classification).
 
-Each label becomes a text by a prompt. The vectors of these texts are computed once, by the first process that needs them, and
+A prompt makes a text of each label. The vectors of these texts are computed once, by the first process that needs them, and
 mapped into memory by all. Source: CLIP (Radford et al. 2021, §3.1); a vocabulary of 10^5 labels gives what CC §3 has.
 """
 
@@ -29,38 +29,31 @@ TEXTS = 64
 
 
 class Vocabulary(NamedTuple):
-    """A file of labels, the prompt that makes texts of them, and how many labels an image keeps."""
+    """A file of labels and the digest of these, the prompt that makes texts of them, and how many labels an image keeps."""
 
     file: str
-    """Below the project's root."""
     digest: str
-    """Of its labels."""
     prompt: str
     kept: int
 
 
 def read_labels(project: Path, file: str) -> list[str]:
-    """Return the labels of a vocabulary, one a line, in order, each once; blank lines and white space around are ignored.
+    """Return the labels of a vocabulary, one a line, in order, each once.
 
     Raises:
         HearsightError: the file cannot be read, is not UTF-8, or has no label.
     """
-    path, hint = installed_file(project, file), "name a text file, one label a line"
+    path, hint = installed_file(project, file), "name a file in UTF-8, one label a line"
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise HearsightError("is not UTF-8", where=path, hint="save the vocabulary as UTF-8") from None
+        raise HearsightError("the vocabulary is not UTF-8", where=path, hint=hint) from None
     except OSError as error:
         raise HearsightError(f"the vocabulary cannot be read ({error.strerror})", where=path, hint=hint) from None
     labels = list(dict.fromkeys(filter(None, (" ".join(line.split()) for line in lines))))
     if not labels:
         raise HearsightError("the vocabulary has no label", where=path, hint=hint)
     return labels
-
-
-def choose_vocabulary(project: Path, file: str, prompt: str, kept: int) -> Vocabulary:
-    """Return a vocabulary with the digest of its labels; raises as :func:`read_labels`."""
-    return Vocabulary(file, digest_value(read_labels(project, file)), prompt, kept)
 
 
 class ZeroShotLabels:
@@ -85,9 +78,8 @@ class ZeroShotLabels:
 
     def compute_many(self, payloads: Sequence[bytes]) -> list[list[tuple[str, float]]]:
         """Return the labels of each image, in batches as the settings say; raises as :meth:`compute`."""
-        model = load_image_text(self.project, self.chosen)
+        model, found = load_image_text(self.project, self.chosen), []
         labels, vectors = _loaded(self.project, self.chosen, self.vocabulary)
-        found = []
         for part in batches(payloads, self.chosen.batch):
             for row in model.probabilities(model.images(part) @ vectors.T):
                 best = np.argsort(-row, kind="stable")[: self.vocabulary.kept]
@@ -96,12 +88,7 @@ class ZeroShotLabels:
 
 
 def best_labels(stored: Sequence[Any], *, least: int, most: int, min_confidence: float) -> list[Label]:
-    """Return the labels of a result of :class:`ZeroShotLabels`.
-
-    Args:
-        least, most: bounds on the number of labels.
-        min_confidence: labels below it are dropped beyond the first ``least``.
-    """
+    """Return the labels of a result of :class:`ZeroShotLabels`: ``most`` of them, beyond ``least`` those with the confidence."""
     found = [Label((name.lower(),), round(probability, 4)) for name, probability in stored[:most]]
     return [label for rank, label in enumerate(found) if rank < least or label.confidence >= min_confidence]
 
@@ -114,18 +101,17 @@ def _loaded(project: Path, chosen: ChosenModel, vocabulary: Vocabulary) -> tuple
         raise HearsightError("the vocabulary has changed during the run", where=vocabulary.file, hint="run again")
     name = digest_value([chosen.digest, chosen.device, vocabulary.prompt, vocabulary.digest])
     path = state_folder(project) / "vocabularies" / f"{name}.npy"
+
+    def write(target: Path) -> None:
+        if len(labels) > TEXTS:
+            print(f"hearsight: {len(labels)} labels are encoded once for {chosen.model}", file=sys.stderr, flush=True)
+        model, texts = load_image_text(project, chosen), [vocabulary.prompt.replace("{}", label) for label in labels]
+        with target.open("wb") as handle:
+            np.save(handle, np.concatenate([model.texts(part) for part in batches(texts, TEXTS)]))
+
     with open_key_locks(path.with_name("vocabularies.lock")) as locks:
-        # Other workers wait, so that a large vocabulary is computed once.
+        # Other workers wait, so that a large vocabulary is encoded once.
         locks.acquire(name, wait=True)
         if not path.exists():
-            publish(path, lambda target: _write_vectors(target, project, chosen, vocabulary.prompt, labels))
+            publish(path, write)
     return labels, np.load(path, mmap_mode="r")
-
-
-def _write_vectors(target: Path, project: Path, chosen: ChosenModel, prompt: str, labels: Sequence[str]) -> None:
-    if len(labels) > TEXTS:
-        print(f"hearsight: {len(labels)} labels are encoded once for {chosen.model}", file=sys.stderr, flush=True)
-    model = load_image_text(project, chosen)
-    parts = [model.texts([prompt.replace("{}", label) for label in part]) for part in batches(labels, TEXTS)]
-    with target.open("wb") as handle:
-        np.save(handle, np.concatenate(parts))

@@ -11,12 +11,12 @@ import pytest
 import torch
 import transformers
 
-torch = pytest.importorskip("torch")
-transformers = from components.core.errors import HearsightError
+from components.core.digests import digest_value
+from components.core.errors import HearsightError
 from components.hub.chosen import ChosenModel, choose_model
 from components.hub.model import HubModel
 from components.vision.image_text import ImageTextScore
-from components.vision.zero_shot import ZeroShotLabels, best_labels, choose_vocabulary
+from components.vision.zero_shot import Vocabulary, ZeroShotLabels, best_labels, read_labels
 from components.web.images.opening import read_image
 from tests.support.hub import LINES, make_clip
 from tests.support.hub.two_towers import drawn, make_siglip, make_vit
@@ -31,6 +31,10 @@ def chosen(root: Path, make: Callable[[Path], Path], **how: Any) -> ChosenModel:
     found = choose_model(root, HubModel(model="model", **how))
     assert found is not None
     return found
+
+
+def vocabulary(root: Path, file: str, prompt: str, kept: int) -> Vocabulary:
+    return Vocabulary(file, digest_value(read_labels(root, file)), prompt, kept)
 
 
 def direct(root: Path, texts: list[str], padding: Any) -> Any:
@@ -58,7 +62,7 @@ def test_labels_have_the_models_own_probabilities_the_best_first(tmp_path: Path,
     model = chosen(tmp_path, make)
     names = ["red car", "grass", "people", "cat"]
     (tmp_path / "labels.txt").write_text("\n".join(["red  car ", "", "grass", "people", "cat", "cat"]), encoding="utf-8")
-    annotator = ZeroShotLabels(tmp_path, model, choose_vocabulary(tmp_path, "labels.txt", "a photo of a {}.", 3))
+    annotator = ZeroShotLabels(tmp_path, model, vocabulary(tmp_path, "labels.txt", "a photo of a {}.", 3))
     logits = direct(tmp_path, [f"a photo of a {name}." for name in names], PADDING[make]).logits_per_image
     expected = logits.sigmoid() if make is make_siglip else logits.softmax(-1)
     for found, row in zip(annotator.compute_many(IMAGES), expected.tolist(), strict=True):
@@ -73,7 +77,7 @@ def test_the_vocabulary_is_encoded_once_for_model_prompt_and_labels(tmp_path: Pa
     folder = tmp_path / ".hearsight" / "vocabularies"
 
     def annotate(prompt: str, kept: int) -> list[Any]:
-        return ZeroShotLabels(tmp_path, model, choose_vocabulary(tmp_path, "labels.txt", prompt, kept)).compute(IMAGES[0])
+        return ZeroShotLabels(tmp_path, model, vocabulary(tmp_path, "labels.txt", prompt, kept)).compute(IMAGES[0])
 
     assert annotate("a {}", 2) == annotate("a {}", 5)[:2]
     assert capsys.readouterr().err.count("70 labels are encoded once") == 1 and len(list(folder.glob("*.npy"))) == 1
@@ -89,9 +93,9 @@ def test_files_device_batch_prompt_and_vocabulary_are_in_the_identity(tmp_path: 
     other = model._replace(digest="0" * 64)
     models = [model, other, model._replace(device="gpu"), model._replace(batch=4)]
     assert len({ImageTextScore(tmp_path, each).model for each in models}) == 4
-    given = [choose_vocabulary(tmp_path, "labels.txt", prompt, kept) for prompt in ("a {}", "the {}") for kept in (1, 2)]
+    given = [vocabulary(tmp_path, "labels.txt", prompt, kept) for prompt in ("a {}", "the {}") for kept in (1, 2)]
     (tmp_path / "more.txt").write_text("cat\ndog\nbird\n", encoding="utf-8")
-    given.append(choose_vocabulary(tmp_path, "more.txt", "a {}", 1))
+    given.append(vocabulary(tmp_path, "more.txt", "a {}", 1))
     assert len({ZeroShotLabels(tmp_path, model, each).model for each in given}) == 5
     with pytest.raises(HearsightError, match="files have changed during the run"):
         ImageTextScore(tmp_path, other).compute((IMAGES[0], "a cat"))
@@ -124,7 +128,7 @@ def test_an_unusable_vocabulary_is_one_line(tmp_path: Path, content: bytes | Non
     if content is not None:
         (tmp_path / "labels.txt").write_bytes(content)
     with pytest.raises(HearsightError, match=said):
-        choose_vocabulary(tmp_path, "labels.txt", "a {}", 5)
+        read_labels(tmp_path, "labels.txt")
 
 
 def test_the_number_of_labels_is_bounded_and_their_confidence_beyond_the_least() -> None:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from components.core.digests import sha256_bytes
-from components.core.result_cache import Annotator
 from components.execution.stage import Task
 from components.providers.registry import Providers
 from components.stages.filter import Params
@@ -23,13 +22,18 @@ GROUP_ROLES = {
 }
 """Group of rules → the roles whose providers annotate its subjects; a subject has an attribute of the same name."""
 TEXT_ROLES = ("polarity", "profanity", "parse")
-"""Roles that read the text; ``image_text`` reads both, the others the image."""
+"""Roles that read the text alone; ``image_text`` reads both, the others the image."""
 
 
 def providers_of(group: str, providers: Providers) -> dict[str, Any]:
     """Return role → provider for the roles of a group that have one."""
     found = {role: getattr(providers, role) for role in GROUP_ROLES.get(group, ())}
     return {role: provider for role, provider in found.items() if provider is not None}
+
+
+def payload_of(role: str, text: str, image: bytes | None) -> Any:
+    """Return what the annotator of a role reads."""
+    return text if role in TEXT_ROLES else (image, text) if role == "image_text" else image
 
 
 @dataclass(frozen=True)
@@ -46,47 +50,31 @@ class SubjectAnnotator:
     def __call__(self, group: str, alive: Mapping[str, Subject]) -> None:
         """Set the annotations of each subject that the group's rules need."""
         for role, provider in providers_of(group, self.providers).items():
-            for key, stored in self._annotate(provider, alive).items():
+            for key, stored in self._annotate(role, provider, alive).items():
                 set_annotation(alive[key], role, provider, stored, self.task.params)
 
-    def needs(self, group: str) -> list[Annotator]:
-        """Return the annotators that a group uses."""
-        return [provider.annotator for provider in providers_of(group, self.providers).values()]
+    def contents(self, role: str, alive: Mapping[str, Subject]) -> dict[str, str]:
+        """Return for each key the digest of the content that the role's annotator reads."""
+        texts = {key: sha256_bytes(subject.text.encode()) for key, subject in alive.items()}
+        if role in TEXT_ROLES:
+            return texts
+        images = {key: self.rows[key]["image_sha256"] for key in alive}
+        return {key: pair_key(image, texts[key]) for key, image in images.items()} if role == "image_text" else images
 
-    def contents(self, annotator: Annotator, alive: Mapping[str, Subject]) -> dict[str, str]:
-        """Return for each key the digest of the content that the annotator reads."""
-        images, texts = self._reads(annotator)
-        digests = {key: sha256_bytes(subject.text.encode()) for key, subject in alive.items()} if texts else {}
-        if not images:
-            return digests
-        return {
-            key: pair_key(self.rows[key]["image_sha256"], digests[key]) if texts else self.rows[key]["image_sha256"]
-            for key in alive
-        }
-
-    def _reads(self, annotator: Annotator) -> tuple[bool, bool]:
-        """Return whether an annotator reads images, and whether it reads texts."""
-        pair = self.providers.image_text
-        if pair is not None and annotator is pair.annotator:
-            return True, True
-        texts = annotator in [getattr(self.providers, role).annotator for role in TEXT_ROLES]
-        return not texts, texts
-
-    def _annotate(self, role: Any, alive: Mapping[str, Subject]) -> dict[str, Any]:
-        digests = self.contents(role.annotator, alive)
-        reads = self._reads(role.annotator)
-        payloads = {digests[key]: self._payload(key, subject, *reads) for key, subject in alive.items()}
-        results = self.task.annotations.annotate(role.annotator, payloads)
+    def _annotate(self, role: str, provider: Any, alive: Mapping[str, Subject]) -> dict[str, Any]:
+        digests = self.contents(role, alive)
+        payloads = {digests[key]: self._payload(role, key, subject.text) for key, subject in alive.items()}
+        results = self.task.annotations.annotate(provider.annotator, payloads)
         for key, digest in digests.items():
-            if reason := role.refusal(results[digest]):
-                self.refused[key] = f"{role.annotator.name}: {reason}"
+            if reason := provider.refusal(results[digest]):
+                self.refused[key] = f"{provider.annotator.name}: {reason}"
         return {key: results[digest] for key, digest in digests.items()}
 
-    def _payload(self, key: str, subject: Subject, reads_image: bool, reads_text: bool) -> str | Callable[[], Any]:
-        if not reads_image:
-            return subject.text
-        images, media, text = self.task.inputs["input"], self.rows[key]["media"], subject.text
-        return lambda: (images.read_media(media), text) if reads_text else images.read_media(media)
+    def _payload(self, role: str, key: str, text: str) -> str | Callable[[], Any]:
+        if role in TEXT_ROLES:
+            return text
+        images, media = self.task.inputs["input"], self.rows[key]["media"]
+        return lambda: payload_of(role, text, images.read_media(media))
 
 
 def set_annotation(subject: Subject, role: str, provider: Any, stored: Any, params: Params) -> None:

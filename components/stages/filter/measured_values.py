@@ -23,7 +23,7 @@ from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.providers.registry import make_providers, plan_for
 from components.stages.filter import Params
-from components.stages.filter.annotation import SubjectAnnotator
+from components.stages.filter.annotation import SubjectAnnotator, providers_of
 from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Rule, Subject
 
@@ -75,8 +75,8 @@ def _settings_of_run(graph: Graph, dataset: str) -> Params:
 def _annotate_from_cache(annotate: SubjectAnnotator, group: str, subjects: Mapping[str, Subject]) -> dict[str, str]:
     """Set the annotations of a group from the cache alone; return key → why there is none."""
     unavailable: dict[str, str] = {}
-    for annotator in annotate.needs(group):
-        contents = annotate.contents(annotator, subjects)
+    for role, provider in providers_of(group, annotate.providers).items():
+        annotator, contents = provider.annotator, annotate.contents(role, subjects)
         missing = set(annotate.task.annotations.find_missing(annotator, sorted(set(contents.values()))))
         unavailable |= {key: f"no answer of {annotator.name} is in the cache" for key in subjects if contents[key] in missing}
     if group == "overlap":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
@@ -21,29 +21,28 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.ledger import ledger_table
+from components.core.params import place
 from components.core.record_fields import CONTEXT
 from components.core.shards import write_table
 from components.core.stage_output import ShardRef
 from components.execution.engine import limit_threads
 from components.execution.process import sole_writer
-from components.execution.resources import CORE
 from components.execution.runner import make_engine, open_inputs, stage_settings
 from components.execution.stage import ShardOut, Stage, Task
 from components.hub.chosen import resources_for
 from components.providers.registry import make_providers, models_of, plan_for
 from components.stages.filter.annotation import SubjectAnnotator
-from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import PAGE_GROUPS, evaluate_all, make_subject, make_subjects
-from components.stages.filter.rules import Subject
-from components.tools.calibrate.sweep import SWEPT, TEXT_RULES, Sweep, Swept, choose_rules, write_tables
+from components.stages.filter.cascade import PAGE_GROUPS, evaluate_all, make_subjects
+from components.tools.calibrate.sweep import SWEPT, Sweep, Swept, choose_rules, read_images, write_tables
 from components.tools.calibrate.verdicts import compare_rules, write_verdicts
 from components.tools.labelled import read_labelled
 from components.tracking import recorder
-from components.web.html.context import Context, from_row, to_row
+from components.web.html.context import Context, to_row
 from components.web.html.page import fold
 
-COLUMNS = ("key", "alt", "language", "context")
-IMAGE_COLUMNS = ("format", "width", "height", "image_sha256", "media")
+_STRINGS = [(name, pa.string()) for name in ("key", "alt", "language", "format")]
+SUBJECT = pa.schema([*_STRINGS, ("width", pa.int32()), ("height", pa.int32()), ("context", CONTEXT)])
+"""What makes a subject of a record; a text has no image."""
 LINES = 2000
 """Lines of a text file per shard."""
 _SPLIT_OFF = re.compile(r" +([.,;:!?%)\]]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)")
@@ -60,8 +59,8 @@ def measured_schema() -> pa.Schema:
 def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     """Measure a shard's candidates; parses and tones come from the result caches where possible."""
     images = "image_text" in task.shared
-    rows = {row["key"]: row for row in table.select([*COLUMNS, *(IMAGE_COLUMNS if images else ())]).to_pylist()}
-    subjects = make_subjects(rows, task.params) if images else _texts_alone(rows, task.params)
+    rows = {row["key"]: row for row in table.select([*SUBJECT.names, *(("image_sha256", "media") if images else ())]).to_pylist()}
+    subjects = make_subjects(rows, task.params)
     annotate = SubjectAnnotator(rows, task, make_providers(task.shared, task.project, task.work))
     findings_by_key = evaluate_all(subjects, annotate, task.params, () if images else PAGE_GROUPS)
     measured = [
@@ -73,14 +72,6 @@ def measure_shard(table: pa.Table, task: Task) -> ShardOut:
         for key, findings in findings_by_key.items()
     ]
     return ShardOut(pa.Table.from_pylist(measured, schema=measured_schema()), ledger_table([]))
-
-
-def _texts_alone(rows: Mapping[str, Mapping[str, Any]], params: Any) -> dict[str, Subject]:
-    lists = load_boilerplate(params.language)
-    subjects = {key: make_subject(row["alt"], lists, params.max_characters) for key, row in rows.items()}
-    for key, row in rows.items():
-        subjects[key].language, subjects[key].context = row["language"], from_row(row["context"])
-    return subjects
 
 
 def parse_number(value: Any) -> float | None:
@@ -114,7 +105,6 @@ def line_shards(stream: Iterable[bytes], folder: Path, *, published: bool = Fals
 def text_shards(texts: Iterable[tuple[str, Context | None]], folder: Path) -> list[ShardRef]:
     """Write alt-texts and their contexts as shards."""
     shutil.rmtree(folder, ignore_errors=True)
-    schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string()), ("context", CONTEXT)])
     lines = (
         {"key": str(at), "alt": text, "language": "", "context": to_row(context)} for at, (text, context) in enumerate(texts)
     )
@@ -122,7 +112,7 @@ def text_shards(texts: Iterable[tuple[str, Context | None]], folder: Path) -> li
     while rows := list(islice(lines, LINES)):
         name = f"{len(shards):05d}"
         path = folder / f"{name}.parquet"
-        write_table(path, pa.Table.from_pylist(rows, schema=schema))
+        write_table(path, pa.Table.from_pylist(rows, schema=SUBJECT))
         shards.append(ShardRef(name, path, sha256_file(path), folder / f"{name}.ledger"))
     return shards
 
@@ -153,8 +143,9 @@ def calibrate(
     """
     chosen, judged = choose_rules(rules), read_labelled(Path(labelled)) if labelled else []
     job, engine_lock = _job(root, dataset, alts or labelled)
-    if any(swept.rule not in TEXT_RULES for swept in chosen):
-        _require_images(job, alts or labelled or published)
+    if (texts := alts or labelled or published or not job.params.image_text.model) and read_images(chosen):
+        where = place(root, dataset, "filter", "image_text") if texts is True else texts
+        raise HearsightError("image_text needs a model, and candidates with images", where=where, hint="see docs/providers.md")
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
         with job.engine.open(root, engine_lock, (job.state, root / "data")):
             of_verdicts = text_shards(((row.text, row.context) for row in judged), job.work / "labelled")
@@ -168,12 +159,10 @@ def calibrate(
             raise HearsightError("there is no caption to measure", where=published, hint="give captions, one per line")
         files = write_tables(sweep, out, published_sweep)
     numbers = sweep.numbers()
-    counts = {"candidates": sweep.candidates, "pass_all": sweep.passing}
-    result: dict[str, Any] = {"rates": str(files[0]), "samples": str(files[1])} | counts
+    result: dict[str, Any] = {"rates": str(files[0]), "samples": str(files[1])}
+    result |= {"candidates": sweep.candidates, "pass_all": sweep.passing}
     if pass_rate is not None:
-        thresholds = sweep.thresholds(pass_rate)
-        result |= {"thresholds": thresholds}
-        numbers += [(f"threshold.{rule}", value, None) for rule, value in thresholds.items()]
+        result["thresholds"] = sweep.thresholds()
     if published_sweep is not None:
         losses = published_sweep.losses()
         numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]
@@ -186,33 +175,24 @@ def calibrate(
     return result
 
 
-def _require_images(job: Stage, texts: str) -> None:
-    """Raise HearsightError unless a model is named, and images are there for it to compare."""
-    if not job.params.image_text.model:
-        raise HearsightError("names no model", where=job.place("image_text"), hint="name one (docs/providers.md)")
-    if texts:
-        raise HearsightError("image_text compares images, and these are texts alone", where=texts, hint="leave the file out")
-
-
 def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef], pass_rate: float | None = None) -> Sweep:
-    sweep = Sweep(job.params, list(rules), keep_values=pass_rate is not None)
-    for table in measure(job, shards, images=any(swept.rule not in TEXT_RULES for swept in rules)):
+    sweep = Sweep(job.params, list(rules), pass_rate)
+    for table in measure(job, shards, images=read_images(rules)):
         sweep.add(table)
     return sweep
 
 
 def measure(job: Stage, shards: Sequence[ShardRef], *, images: bool = False) -> Any:
-    """Yield each shard's table of measured values (:func:`measured_schema`), computed in workers or read from the cache.
+    """Yield each shard's table of measured values (:func:`measured_schema`), of the rules on images too if ``images``.
 
-    Args:
-        images: apply the rules on images too.
+    They are computed in workers or read from the cache.
     """
     params = job.params
     plan = plan_for(job.project, params.providers, params.language, params.image_text if images else None, job.engine.device)
+    resources = resources_for(models_of(plan).values())
     refs = job.map(
-        measure_shard, shards, step="values", params=params, shared=plan, publish=False, conserve=False,
-        resources=resources_for(models_of(plan).values()) if images else CORE,
-    )  # fmt: skip
+        measure_shard, shards, step="values", params=params, shared=plan, publish=False, conserve=False, resources=resources
+    )
     return (ref.read() for ref in refs)
 
 

@@ -20,7 +20,7 @@ from components.language.words import words_of
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.stages import extract_descriptions
 from components.stages import filter as filtering
-from components.stages.filter.annotation import TEXT_ROLES, providers_of, set_annotation
+from components.stages.filter.annotation import payload_of, providers_of, set_annotation
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, make_subject
 from components.stages.filter.rules import Finding, Rule, Subject
@@ -111,8 +111,7 @@ def english_remarks(root: Path, text: str, image: bytes | None, interface: str, 
     providers, remarks = make_providers(plan, root), []
     for group in TEXT_GROUPS if image is None else GROUPS:
         for role, provider in providers_of(group, providers).items():
-            payload = subject.text if role in TEXT_ROLES else (image, subject.text) if role == "image_text" else image
-            stored = provider.annotator.compute(payload)
+            stored = provider.annotator.compute(payload_of(role, subject.text, image))
             set_annotation(subject, role, provider, stored, params)
         for rule in GROUPS[group]:
             found = rule.test(subject, params)

@@ -157,9 +157,9 @@ def test_calibrate_finds_the_cosine_at_which_a_share_of_what_the_other_rules_kee
     }
     rates = list(csv.DictReader((out / "rates.tsv").open(), delimiter="\t"))
     assert {row["setting"] for row in rates} == {"min_image_text"}
-    with pytest.raises(HearsightError, match="compares images, and these are texts alone"):
+    with pytest.raises(HearsightError, match=r"alts.txt: image_text needs a model, and candidates"):
         calibrate(finished, "english", ["image_text"], str(tmp_path / "alts.txt"), out)
-    with pytest.raises(HearsightError, match=r"image_text: names no model"):
+    with pytest.raises(HearsightError, match=r"filter.image_text: image_text needs a model"):
         calibrate(finished, "paper", ["image_text"], "", out)
 
 
@@ -188,8 +188,8 @@ def test_what_cannot_be_used_ends_the_run_before_any_record_is_judged(project: P
 @pytest.mark.parametrize(
     ("providers", "said"),
     [
-        (ProviderParams(vision="hub"), "needs a model and a vocabulary"),
-        (ProviderParams(vision="hub", hub=LabelModel(model="m", vocabulary="v", prompt="a photo")), "has no {} for the label"),
+        (ProviderParams(vision="hub"), "needs a model, a vocabulary, and"),
+        (ProviderParams(vision="hub", hub=LabelModel(model="m", vocabulary="v", prompt="a photo")), "a prompt with {}"),
     ],
 )
 def test_incomplete_settings_are_refused_when_they_are_read(providers: ProviderParams, said: str) -> None:
