@@ -108,6 +108,7 @@ def cached_models() -> list[tuple[str, int]]:
 
 
 def _downloaded(model: str) -> Path:
+    # Imported on use: an optional extra.
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
