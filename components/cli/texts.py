@@ -110,7 +110,7 @@ def calibrate(
         str,
         typer.Option("--dataset", "-d", help="The dataset whose settings apply, and whose candidates are read without --alts."),
     ] = "english",
-    rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all.")] = None,
+    rules: Annotated[list[str] | None, typer.Option("--rule", help="A rule to sweep. Repeatable. Default: all on texts.")] = None,
     alts: Annotated[str, typer.Option(help="Alt-texts, one a line: a file, or - for standard input.")] = "",
     published: Annotated[
         str, typer.Option(help="Published captions, one a line: also show which of them each rule drops, at each threshold.")
@@ -123,11 +123,17 @@ def calibrate(
             " and recall of every rule. Read without --alts."
         ),
     ] = "",
+    pass_rate: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Also show the threshold by which each rule keeps this share of what no other rule drops."
+        ),
+    ] = None,
 ) -> None:
-    """Sweep the text rules' thresholds; write what each value keeps, and sample alt-texts on both sides of each value."""
+    """Sweep thresholds of rules on texts, or of image_text; write what each value keeps, and alt-texts on both sides of each."""
     from components.tools.calibrate.run import calibrate as sweep
 
-    result = sweep(find_root(), dataset, rules or [], alts, out, published, labelled)
+    result = sweep(find_root(), dataset, rules or [], alts, out, published, labelled, pass_rate)
     measured = result.pop("rules", [])
     print_line(result)
     if sys.stdout.isatty():

@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from components.core.params import Settings
+from components.core.digests import digest_value
+from components.core.errors import HearsightError
+from components.core.params import Positive, Settings
 from components.core.result_cache import Annotator
+from components.execution.resources import Accelerator, Device, choose_device
 from components.google.client import GoogleClient
 from components.google.method import refusal_reason
 from components.google.settings import USAGE, RequestSettings, google_params
+from components.hub.chosen import ChosenModel, choose_model
+from components.hub.model import HubModel
 from components.language.google import GoogleModeration, GoogleSentiment, GoogleSyntax
 from components.language.google_parse import to_parse
 from components.language.parser import EnglishParser, Parse
@@ -26,9 +31,11 @@ from components.language.wordnet import load_wordnet
 from components.providers.google_readings import labels, polarity, pornography, profanity
 from components.vision.evidence import Evidence, noun_evidence
 from components.vision.google import GoogleVision
+from components.vision.image_text import ImageTextScore
 from components.vision.labels import Label, match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
 from components.vision.recognition import ImageRecognizer
+from components.vision.zero_shot import Vocabulary, ZeroShotLabels, best_labels, read_labels
 
 if TYPE_CHECKING:
     from components.core.stage_output import StageOutput
@@ -38,13 +45,32 @@ T = TypeVar("T")
 FILE = "providers.json"
 
 
+class LabelModel(HubModel):
+    """``filter.providers.hub``: a model that compares images with texts, and the labels that it tells apart."""
+
+    vocabulary: str = ""
+    """A file of labels in UTF-8, one a line, below the project's root. Ours; CC §3: 10^5 labels."""
+    prompt: str = "a photo of a {}."
+    """The text for a label, which stands for ``{}``. CLIP §3.1.4."""
+    kept: Positive = 50
+    """Labels of an image that are stored. Ours."""
+
+
 class ProviderParams(Settings):
     """``filter.providers``."""
 
     language: Literal["embedded", "google"] = "embedded"
     """Parses, polarity, profanity. Ours; CC §3: google."""
-    vision: Literal["embedded", "google"] = "embedded"
-    """Labels, pornography. Ours; CC §3: google."""
+    vision: Literal["embedded", "google", "hub"] = "embedded"
+    """Labels, pornography; ``hub``: labels by the model of ``hub``, pornography as embedded. Ours; CC §3: google."""
+    hub: LabelModel = LabelModel()
+    """The model of ``vision: hub``."""
+
+    def check(self, where: str) -> None:
+        """Require what labels by a hub's model need."""
+        if self.vision == "hub" and not (self.hub.model and self.hub.vocabulary and "{}" in self.hub.prompt):
+            hint = "name them, or set vision: embedded (docs/providers.md)"
+            raise HearsightError("needs a model, a vocabulary, and a prompt with {}", where=f"{where}.hub", hint=hint)
 
 
 class LabelLimits(Protocol):
@@ -105,24 +131,53 @@ class Providers:
     profanity: Role[float]
     pornography: Role[float]
     labels: Labels
+    image_text: Role[float] | None = None
+    """None where no model is named."""
 
 
-def plan_for(root: Path, params: ProviderParams, language: str) -> dict[str, Any]:
-    """Return the selection as JSON for workers, with the request settings if Google is selected.
+def plan_for(
+    root: Path,
+    params: ProviderParams,
+    language: str,
+    image_text: HubModel | None = None,
+    device: Callable[[Accelerator], Device] = choose_device,
+) -> dict[str, Any]:
+    """Return the selection as JSON for workers, with the request settings if Google is selected, and each model with its digest.
+
+    Args:
+        image_text: the model that compares images with their texts.
+        device: what items compute on, as :meth:`components.execution.engine.Engine.device`.
 
     Raises:
-        HearsightError: Google is selected and ``params.yaml:google`` is invalid.
+        HearsightError: Google is selected and ``params.yaml:google`` is invalid, or a model or the vocabulary cannot be used.
     """
-    plan: dict[str, Any] = {**params.plain(), "text": language}
-    return plan | ({"asking": google_params(root).asking.plain()} if "google" in (params.language, params.vision) else {})
+    plan: dict[str, Any] = {"language": params.language, "vision": params.vision, "text": language}
+    if "google" in (params.language, params.vision):
+        plan["asking"] = google_params(root).asking.plain()
+    if params.vision == "hub" and (chosen := choose_model(root, params.hub, device)):
+        digest = digest_value(read_labels(root, params.hub.vocabulary))
+        vocabulary = Vocabulary(params.hub.vocabulary, digest, params.hub.prompt, params.hub.kept)
+        plan["labels"] = {"model": chosen._asdict(), "vocabulary": vocabulary._asdict()}
+    if image_text is not None and (chosen := choose_model(root, image_text, device)):
+        plan["image_text"] = {"model": chosen._asdict()}
+    return plan
+
+
+def models_of(plan: Mapping[str, Any]) -> dict[str, ChosenModel]:
+    """Return role → model of a hub in a plan."""
+    return {role: ChosenModel(**plan[role]["model"]) for role in ("labels", "image_text") if role in plan}
 
 
 def plan_of(root: Path, filtered: StageOutput) -> dict[str, Any]:
-    """Return the selection of the filter that made ``filtered``; the embedded providers for an output without one."""
+    """Return the selection of the filter that made ``filtered``; the embedded providers for an output without one.
+
+    Models of a hub are left out: the readers of a finished output need no labels.
+    """
     if all(entry.path != FILE for entry in filtered.manifest.files):
         return {"language": "embedded", "vision": "embedded", "text": "en"}
     choice = json.loads(filtered.file(FILE).read_bytes())
-    return plan_for(root, ProviderParams(language=choice["language"], vision=choice["vision"]), choice["text"])
+    vision: Any = "embedded" if choice["vision"] == "hub" else choice["vision"]
+    return plan_for(root, ProviderParams(language=choice["language"], vision=vision), choice["text"])
 
 
 def record_choice(stage: Stage, plan: Mapping[str, Any]) -> None:
@@ -131,24 +186,30 @@ def record_choice(stage: Stage, plan: Mapping[str, Any]) -> None:
     stage.write_file(FILE, (json.dumps(choice, sort_keys=True) + "\n").encode())
 
 
-def make_providers(plan: Mapping[str, Any], work: Path | None = None) -> Providers:
+def make_providers(plan: Mapping[str, Any], project: Path, work: Path | None = None) -> Providers:
     """Return the providers of a plan. Loads no model and sends no request.
 
     Args:
         plan: from :func:`plan_for` or :func:`plan_of`.
+        project: the root, below which models are found.
         work: the stage's scratch folder, for usage counts.
     """
     client = None
     if "asking" in plan:
         client = GoogleClient(RequestSettings(**plan["asking"]), work / USAGE if work is not None else None)
     language = _google_language(client, plan["text"]) if plan["language"] == "google" else _embedded_language()
+    models = models_of(plan)
     vision = _google_vision(client) if plan["vision"] == "google" else _embedded_vision()
-    return Providers(*language, *vision)
+    if "labels" in models:
+        annotator = ZeroShotLabels(project, models["labels"], Vocabulary(**plan["labels"]["vocabulary"]))
+        vision = vision[0], StemLabels(annotator, best_labels, no_refusal)
+    image_text = Role(ImageTextScore(project, models["image_text"]), _same) if "image_text" in models else None
+    return Providers(*language, *vision, image_text)
 
 
-def parse_role(plan: Mapping[str, Any], work: Path | None = None) -> Role[Parse]:
+def parse_role(plan: Mapping[str, Any], project: Path, work: Path | None = None) -> Role[Parse]:
     """Return the provider of parses; loads no vision provider."""
-    return make_providers({**plan, "vision": "embedded"}, work).parse
+    return make_providers({**plan, "vision": "embedded"}, project, work).parse
 
 
 def _embedded_language() -> tuple[Role[Parse], Role[float], Role[float]]:
@@ -169,7 +230,7 @@ def _google_language(client: Any, language: str) -> tuple[Role[Parse], Role[floa
 
 def _google_vision(client: Any) -> tuple[Role[float], Labels]:
     annotator = GoogleVision(client)
-    return Role(annotator, pornography, refusal_reason), GoogleLabels(annotator)
+    return Role(annotator, pornography, refusal_reason), StemLabels(annotator, labels, refusal_reason)
 
 
 class EmbeddedLabels:
@@ -203,16 +264,21 @@ class EmbeddedLabels:
         return noun_evidence(nouns, stored, load_wordnet())
 
 
-class GoogleLabels:
-    """Google's labels, unchanged. They are specific enough that nouns need no match by hypernym."""
+class StemLabels:
+    """Labels of Google or of a vocabulary, compared by stem. They are specific enough that nouns need no match by hypernym.
 
-    def __init__(self, annotator: Annotator) -> None:
-        self.annotator = annotator
-        self.refusal: Callable[[Any], str] = refusal_reason
+    Args:
+        read: converts the stored result within bounds, as :func:`components.providers.google_readings.labels`.
+    """
+
+    def __init__(self, annotator: Annotator, read: Callable[..., list[Label]], refusal: Callable[[Any], str]) -> None:
+        self.annotator, self.read = annotator, read
+        self.refusal: Callable[[Any], str] = refusal
 
     def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:
         """See :class:`Labels`."""
-        return labels(stored, least=limits.min_labels, most=limits.max_labels, min_confidence=limits.min_label_confidence)
+        bounds = {"least": limits.min_labels, "most": limits.max_labels, "min_confidence": limits.min_label_confidence}
+        return self.read(stored, **bounds)
 
     def kinds(self, nouns: Sequence[str], stored: Any, limits: LabelLimits) -> list[str]:
         """Return no nouns, see the class."""

@@ -39,7 +39,7 @@ from components.speech.voices.catalogue import Voice, installed, voice_named
 from components.speech.voices.google_speech import SpeechRequest
 from components.speech.voices.paid import speech_request
 from components.stages.filter import Params
-from components.stages.filter.annotation import SubjectAnnotator
+from components.stages.filter.annotation import SubjectAnnotator, providers_of
 from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Subject, first_failure
 from components.stages.hypernymize import RULES
@@ -87,7 +87,7 @@ def estimate_filter(root: Path, dataset: str, language: str = "", vision: str = 
     overrides = params.providers.plain() | {name: value for name, value in (("language", language), ("vision", vision)) if value}
     providers = parse_settings(ProviderParams, overrides, "hearsight cost")
     assert isinstance(providers, ProviderParams)
-    plan = plan_for(root, providers, params.language)
+    plan = plan_for(root, providers, params.language, params.image_text)
     inputs = {name: StageOutput(path) for name, path in graph.inputs("filter", dataset).items()}
     if not inputs["input"].path.is_dir():
         raise HearsightError("is not there yet", where=inputs["input"].path, hint=f"run the crawl of '{dataset}' first")
@@ -96,7 +96,7 @@ def estimate_filter(root: Path, dataset: str, language: str = "", vision: str = 
     if "asking" not in plan:
         return [CostLine("embedded", "all", 0, 0, 0, 0, 0.0)]
     tallies: dict[str, Tally] = {}
-    chosen = make_providers(plan)
+    chosen = make_providers(plan, root)
     for shard in inputs["input"].shards:
         rows = {row["key"]: row for row in shard.read().to_pylist()}
         _apply_rules(SubjectAnnotator(rows, task, chosen), make_subjects(rows, params), params, tallies)
@@ -110,8 +110,8 @@ def _apply_rules(learning: SubjectAnnotator, subjects: Mapping[str, Subject], pa
     for group, rules in GROUPS.items():
         alive = {key: subject for key, subject in subjects.items() if key not in dropped}
         known = dict(alive)
-        for annotator in learning.needs(group):
-            missing = _count_missing(learning, annotator, alive, tallies)
+        for role, provider in providers_of(group, learning.providers).items():
+            missing = _count_missing(learning, role, provider.annotator, alive, tallies)
             known = {key: subject for key, subject in known.items() if key not in missing}
         if known:
             learning(group, known)
@@ -121,10 +121,10 @@ def _apply_rules(learning: SubjectAnnotator, subjects: Mapping[str, Subject], pa
 
 
 def _count_missing(
-    learning: SubjectAnnotator, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]
+    learning: SubjectAnnotator, role: str, annotator: Annotator, alive: Mapping[str, Subject], tallies: dict[str, Tally]
 ) -> set[str]:
     """Return the candidates whose answer is not cached, and add their units to the tally of a paid annotator."""
-    contents = learning.contents(annotator, alive)
+    contents = learning.contents(role, alive)
     cached = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))
     missing = {key for key, content in contents.items() if content not in cached}
     if not hasattr(annotator, "units"):

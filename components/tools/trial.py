@@ -17,7 +17,9 @@ from components.core.graph import load_graph
 from components.core.params import stage_params
 from components.core.rule_values import RuleValue, allowed, setting_names
 from components.execution.runner import stage_settings
+from components.hub.chosen import choose_model
 from components.knowledge.cascade import Knowledge
+from components.language.named_entities import NamedEntities
 from components.language.parser import EnglishParser
 from components.language.polarity import EnglishPolarity
 from components.language.profanity import EnglishProfanity
@@ -32,6 +34,7 @@ from components.stages.filter.cascade import RULES, TEXT_GROUPS, evaluate_all, f
 from components.stages.filter.rules import Finding, Subject
 from components.stages.hypernymize.first_word import second_text
 from components.stages.hypernymize.rewrite import rewrite
+from components.stages.hypernymize.second_recogniser import align_names
 from components.web.html.page import fold
 
 AT_A_TIME = 256
@@ -60,6 +63,8 @@ class Trial:
             self._rewriting = stage_params(root / "params.yaml", graph.params, dataset, "hypernymize", hypernymize.Params)
         self._lists = load_boilerplate(self._filter.language)
         self._knowledge = Knowledge(load_wordnet(root))
+        chosen = choose_model(root, self._rewriting.names)
+        self._names = NamedEntities(root, chosen) if chosen else None
 
     def of(self, alts: Iterable[str], *, explain_all: bool = False, at_a_time: int = AT_A_TIME) -> Iterator[dict[str, Any]]:
         """Yield for each alt-text, in order: ``alt``, ``verdict``, ``rule``, ``caption``, ``steps``, ``value``, ``threshold``,
@@ -109,6 +114,7 @@ class Trial:
             self._knowledge,
             **{name: getattr(self._rewriting, name) for name in hypernymize.REWRITING},
             second=EnglishParser().compute(text) if text else None,
+            names=align_names(subject.parse["text"], subject.text, self._names.compute(subject.text)) if self._names else (),
         )
         steps += [step._asdict() for step in rewritten.steps]
         if rewritten.shortcoming is not None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Literal
 
 from components.core.params import Settings
+from components.hub.model import HubModel
 from components.providers.registry import ProviderParams
 
 
@@ -78,7 +79,8 @@ class Params(Settings):
     """Probability (0..1) that the text describes an image, by its form and its page, at least; 0 for no such rule. Ours."""
     overlap: Literal["evidence", "stem"] = "evidence"
     """How text and labels are compared. ``stem`` (CC §3, over 10^5 labels): any word must name a label. ``evidence`` (ours, over
-    1,080): the nouns must be likely of the image; Google's labels, and a text without a known noun, are compared by stem."""
+    1,080): the nouns must be likely of the image; labels of Google or a hub, and a text without a known noun, are compared by
+    stem."""
     min_evidence: float = -0.15
     """Mean evidence for the nouns that name what can be seen (log-likelihood ratio), at least. Ours: on 500 training images of
     Flickr8k 97.9 % of their captions pass, and 65 % of captions of another image; at .25 these are 79 and 23 %."""
@@ -90,3 +92,9 @@ class Params(Settings):
     """Confidence (0..1) below which an image gets no label beyond ``min_labels``. Ours."""
     min_kind_confidence: float = 0.1
     """Confidence (0..1) in a noun's hypernym, from which the noun counts as visible by ``stem``. Ours."""
+    image_text: HubModel = HubModel()
+    """The model, such as CLIP or SigLIP, that compares an image with its text, beside the labels (``docs/providers.md``); without
+    one there is no such rule. DataComp §3.4."""
+    min_image_text: float = 0.0
+    """Cosine (-1..1) of image and text, at least. Ours: each model has its own scale, so calibrate it by the share that passes
+    (``hearsight calibrate --rule image_text --pass-rate .3``). LAION-400M: .3, DataComp: the best 30 %, both by CLIP."""

@@ -1,4 +1,4 @@
-"""Rules about the image: encoding, size, shape, pornography, and whether its labels fit the text (CC §3).
+"""Rules about the image: encoding, size, shape, pornography, and whether its labels fit the text (CC §3), or it itself does.
 
 In the paper a word must name one of 10^5 labels. Ours are 1,080, of which "person" fits most images and most captions, so by
 default the nouns must be likely of the image (``vision.evidence``).
@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from components.core.ledger import format_value
+from components.core.rule_values import ANYTHING
 from components.language.words import stem, words_of
 from components.stages.filter import Params
-from components.stages.filter.rules import Finding, Rule, Subject, compare, rule
+from components.stages.filter.rules import Finding, Rule, Subject, Sweep, compare, rule
 from components.vision.evidence import Evidence, mean_evidence
 
 RECORD_RULES: list[Rule] = []
@@ -23,7 +24,7 @@ RECORD_RULES: list[Rule] = []
 IMAGE_RULES: list[Rule] = []
 """Rules that need the image."""
 OVERLAP_RULES: list[Rule] = []
-"""Rules that need the labels."""
+"""Rules that compare image and text."""
 LABEL_SETTINGS = ("overlap", "min_evidence", "min_labels", "max_labels", "min_label_confidence", "min_kind_confidence")
 
 
@@ -108,3 +109,11 @@ def label_overlap(subject: Subject, params: Params) -> Finding:
     names = [name for label in subject.labels for name in label.names]
     shared = common_stems(subject.words, names) or list(subject.kinds)
     return Finding(bool(shared), shared or [label.names[0] for label in subject.labels], "a stem or kind in common")
+
+
+@rule(OVERLAP_RULES, "min_image_text", portuguese="A imagem e o texto combinam, segundo um modelo.", sweep=Sweep(">=", high=0.5))
+def image_text(subject: Subject, params: Params) -> Finding:
+    """Image and text fit together, by the cosine that a model of a hub gives them."""
+    if not params.image_text.model:
+        return Finding(True, "", ANYTHING)
+    return compare(subject.image_text, ">=", params.min_image_text)

@@ -23,7 +23,7 @@ from components.core.stage_output import StageOutput
 from components.execution.shard_worker import Task
 from components.providers.registry import make_providers, plan_for
 from components.stages.filter import Params
-from components.stages.filter.annotation import SubjectAnnotator
+from components.stages.filter.annotation import SubjectAnnotator, providers_of
 from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Rule, Subject
 
@@ -49,10 +49,10 @@ def measure_records(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str
     if not rows:
         return {}
     params = _settings_of_run(graph, dataset)
-    plan = plan_for(graph.root, params.providers, params.language)
+    plan = plan_for(graph.root, params.providers, params.language, params.image_text)
     state = state_folder(graph.root)
     task = Task(params, plan, ResultCache(state / "annotations"), inputs, state, dataset, graph.root, state)
-    annotate, subjects = SubjectAnnotator(rows, task, make_providers(plan)), make_subjects(rows, params)
+    annotate, subjects = SubjectAnnotator(rows, task, make_providers(plan, graph.root)), make_subjects(rows, params)
     values: dict[str, list[RuleValue]] = {key: [] for key in rows}
     for group, rules in GROUPS.items():
         unavailable = _annotate_from_cache(annotate, group, subjects)
@@ -75,8 +75,8 @@ def _settings_of_run(graph: Graph, dataset: str) -> Params:
 def _annotate_from_cache(annotate: SubjectAnnotator, group: str, subjects: Mapping[str, Subject]) -> dict[str, str]:
     """Set the annotations of a group from the cache alone; return key → why there is none."""
     unavailable: dict[str, str] = {}
-    for annotator in annotate.needs(group):
-        contents = annotate.contents(annotator, subjects)
+    for role, provider in providers_of(group, annotate.providers).items():
+        annotator, contents = provider.annotator, annotate.contents(role, subjects)
         missing = set(annotate.task.annotations.find_missing(annotator, sorted(set(contents.values()))))
         unavailable |= {key: f"no answer of {annotator.name} is in the cache" for key in subjects if contents[key] in missing}
     if group == "overlap":

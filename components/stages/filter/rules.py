@@ -49,6 +49,8 @@ class Subject:
     pornography: float = 0.0
     parse: Parse | None = None
     labels: Sequence[Label] = ()
+    image_text: float = 0.0
+    """Cosine of image and text."""
     kinds: Sequence[str] = ()
     """Nouns of the text whose hypernym the classifier recognises, as ``noun < hypernym``."""
     evidence: Sequence[Evidence] = ()

@@ -9,7 +9,8 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import FILTERED
 from components.execution.stage import ShardOut, Stage, Task
 from components.google.cost import record_usage
-from components.providers.registry import make_providers, plan_for, record_choice
+from components.hub.chosen import resources_for
+from components.providers.registry import make_providers, models_of, plan_for, record_choice
 from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator
 from components.stages.filter.boilerplate import load_boilerplate
@@ -19,9 +20,16 @@ from components.stages.filter.rules import Finding
 
 def run(stage: Stage) -> None:
     """Filter each shard of candidates; record the providers, and the group of each rule."""
-    plan = plan_for(stage.project, stage.params.providers, stage.params.language)
+    params: Params = stage.params
+    plan = plan_for(stage.project, params.providers, params.language, params.image_text, stage.engine.device)
+    models = models_of(plan)
+    for role, model in models.items():
+        stage.note_parent(f"model of {role}", model.digest)
+    if "labels" in models:
+        stage.note_parent("vocabulary", plan["labels"]["vocabulary"]["digest"])
+    shards, resources = stage.inputs["input"].shards, resources_for(models.values())
     with record_usage(stage, plan):
-        refs = stage.map(filter_shard, stage.inputs["input"].shards, step="filter", params=stage.params, shared=plan)
+        refs = stage.map(filter_shard, shards, step="filter", params=params, shared=plan, resources=resources)
     record_choice(stage, plan)
     stage.write_file("rules.json", (canonical_json(RULE_GROUPS) + "\n").encode())
     stage.metric("kept", sum(ref.read(["key"]).num_rows for ref in refs))
@@ -33,7 +41,7 @@ def filter_shard(table: pa.Table, task: Task) -> ShardOut:
     boilerplate = load_boilerplate(params.language)
     rows = {row["key"]: row for row in table.to_pylist()}
     subjects = make_subjects(rows, params)
-    annotate = SubjectAnnotator(rows, task, make_providers(task.shared, task.work))
+    annotate = SubjectAnnotator(rows, task, make_providers(task.shared, task.project, task.work))
     failed = first_failures(subjects, annotate, params)
     failed |= {key: ("unanswered", Finding(False, reason, "an answer")) for key, reason in annotate.refused.items()}
 

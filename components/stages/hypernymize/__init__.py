@@ -15,6 +15,7 @@ from typing import Literal
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.hub.model import HubModel
 from components.knowledge.remote import KnowledgeSettings
 from components.knowledge.setup import check_order
 
@@ -40,6 +41,9 @@ class Params(Settings):
     min_name_signals: int = 2
     """Independent signals that must agree on the kind of a name (``evidence.py``); with fewer it takes its own head noun, or the
     caption is dropped. Ours; CC §3 takes the kinds of a knowledge graph."""
+    names: HubModel = HubModel()
+    """A model for named entities (token classification), the second recogniser of a name's kind: it is a signal for the kind, or
+    cancels the parser's (``docs/providers.md``); none: the parser alone. Ours."""
     stated_role: bool = False
     """Whether a person without a known hypernym gets the role before the name ("artist") instead of "person". CC table 1: "artist
     Duncan McKellar" becomes "person"."""

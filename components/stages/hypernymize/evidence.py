@@ -19,6 +19,7 @@ from components.language.person_names import is_given_name, is_surname
 from components.language.words import zipf
 from components.stages.hypernymize.name_types import LOCATIVE, NUMERAL, coordinated, is_role, led_by
 from components.stages.hypernymize.people import is_double_name, is_family
+from components.stages.hypernymize.second_recogniser import second_opinion
 from components.stages.hypernymize.sentence import PLACES, SUBJECTS, Entity, Sentence, Word
 
 _ACTS = """
@@ -64,6 +65,9 @@ def find_kind(sentence: Sentence, entity: Entity, knowledge: Knowledge, least: i
     if known is None or _contradicted(sentence, entity, known, knowledge) or (known.word == "sports team" and plain):
         return Kind(None, "", ())
     signals = ["recogniser"] if entity.said == entity.kind or {entity.said, entity.kind} <= PLACES else []
+    same = second_opinion(sentence, entity)
+    if same is not None:
+        signals = [*signals, "second recogniser"] if same else []  # two that disagree say nothing
     if known.source == ALONE:
         signals = []  # the recogniser says something else
     if known.source != "type":
@@ -216,12 +220,13 @@ def _is_dish(sentence: Sentence, entity: Entity, words: list[Word], knowledge: K
     return entity.kind != "PERSON" or plain or not (is_given_name(first) or is_surname(noun))
 
 
-def signals_of_group(entity: Entity, word: Word, knowledge: Knowledge) -> list[str]:
+def signals_of_group(sentence: Sentence, entity: Entity, word: Word, knowledge: Knowledge) -> list[str]:
     """Return the signals that a plural name means people: "Africans", "the Smiths"."""
-    senses = knowledge.wordnet.senses(word.text.lower())
+    senses, same = knowledge.wordnet.senses(word.text.lower()), second_opinion(sentence, entity)
     people = [sense for sense in senses if not sense.instance_of and knowledge.wordnet.is_a(sense, KINDS["PERSON"][0])]
     found = {
-        "recogniser": entity.said == "NORP",
+        "recogniser": entity.said == "NORP" and same is not False,
+        "second recogniser": same is True,
         "wordnet": any(lemma[:1].isupper() for sense in people for lemma in sense.lemmas),
         "plural": word.tag == "NNPS" and (bool(people) or is_family(word, knowledge)),
         "list of names": is_family(word, knowledge),

@@ -33,7 +33,7 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
         name = sentence.text_of(entity.start, entity.end)
         people = sentence.words[entity.end - 1]
         if entity.kind == "NORP" and people.tag in ("NNS", "NNPS") and people.text[:1].isupper():
-            signals = signals_of_group(entity, people, knowledge)
+            signals = signals_of_group(sentence, entity, people, knowledge)
             if len(signals) < min_name_signals:
                 _leave_unknown(sentence, entity, tuple(signals))
                 continue

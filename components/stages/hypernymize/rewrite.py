@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from components.knowledge.cascade import Knowledge
 from components.language.parser import Parse
 from components.stages.hypernymize import asides, corrections, leftovers, locations, modifiers, optional, removals, rename, tidy
 from components.stages.hypernymize.first_word import choose_parse
-from components.stages.hypernymize.sentence import Sentence
+from components.stages.hypernymize.sentence import Entity, Sentence
 from components.stages.hypernymize.well_formed import find_shortcoming
 
 
@@ -41,6 +41,7 @@ def rewrite(
     min_name_signals: int,
     second: Parse | None = None,
     removed: bool = False,
+    names: Sequence[Entity] = (),
 ) -> Rewritten:
     """Return a parsed text as a caption without names, numbers, dates and places.
 
@@ -52,8 +53,9 @@ def rewrite(
         min_name_signals: signals that must agree on the kind of a name.
         second: parse of ``first_word.second_text``; None where that is empty or no second parse was made.
         removed: whether words were removed before, so that faults of form count.
+        names: what a second recogniser found (``second_recogniser.align_names``).
     """
-    sentence = Sentence.of(choose_parse(parse, second, knowledge))
+    sentence = Sentence.of(choose_parse(parse, second, knowledge), names)
     corrections.correct_parse(sentence, knowledge)
     for word, written in zip(sentence.words, parse["text"], strict=True):
         word.text = written  # the second parse has no capital

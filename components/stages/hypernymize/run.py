@@ -19,13 +19,16 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CAPTION
 from components.core.result_cache import PaidAnnotator
+from components.execution.resources import Resources
 from components.execution.stage import ShardOut, Stage, Task
 from components.google.cost import record_usage
+from components.hub.chosen import ChosenModel, choose_model, resources_for
 from components.knowledge.cascade import Knowledge
 from components.knowledge.people import missing_people
 from components.knowledge.remote import KnowledgeSettings, Question, Remote
 from components.knowledge.setup import NETWORK, make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
+from components.language.named_entities import NamedEntities
 from components.language.parser import Parse
 from components.language.wordnet import load_wordnet
 from components.providers.registry import Role, parse_role, plan_of
@@ -33,6 +36,8 @@ from components.stages.hypernymize import REWRITING, RULES, Params
 from components.stages.hypernymize.first_word import choose_parse, second_text
 from components.stages.hypernymize.rarity import keep_common
 from components.stages.hypernymize.rewrite import rewrite
+from components.stages.hypernymize.second_recogniser import align_names
+from components.stages.hypernymize.sentence import Entity, Sentence
 from components.stages.hypernymize.server_captions import ask_server, read_proposals
 
 
@@ -47,11 +52,15 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
     Raises:
         HearsightError: key or index of a source are missing.
     """
-    order, settings = list(stage.params.knowledge), stage.params.knowledge_settings
+    by_rules, settings = stage.params.rewriter == RULES, stage.params.knowledge_settings
+    order = list(stage.params.knowledge) if by_rules else ["embedded"]
     require_key(order)
-    if lost := missing_people(order):
+    if by_rules and (lost := missing_people(order)):
         print(f"hearsight: warning: {stage.dataset}/hypernymize: {lost}", file=sys.stderr, flush=True)
     shared: dict[str, Any] = {"order": order, "states": {}, "providers": dict(plan)}
+    if chosen := choose_model(stage.project, stage.params.names, stage.engine.device):
+        shared["names"] = chosen._asdict()
+        stage.note_parent("model of names", chosen.digest)
     if order == ["embedded"]:
         return shared
     # Settings that change no answer (timeouts, contact) are not part of the key.
@@ -62,6 +71,7 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
     if "wikidata_index" in order:
         shared["states"]["wikidata_index"] = digest = read_about(installed_file(stage.project, settings.index))["digest"]
         stage.note_parent("wikidata index", digest)
+    resources = _resources(shared)
     for name in [name for name in order if name in NETWORK]:
         refs = stage.map(
             question_shard,
@@ -71,6 +81,7 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
             shared=shared | {"listen": name},
             publish=False,
             conserve=False,
+            resources=resources,
         )
         rows = [row for ref in refs for row in ref.read(["name", "kind"]).to_pylist()]
         source = make_sources([name], settings, load_wordnet(), stage.annotations, stage.project)[0]
@@ -82,6 +93,10 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
         stage.metric(f"knowledge_{name}_requests", source.requests)
         stage.metric(f"knowledge_{name}_failures", source.failures)
     return shared
+
+
+def _resources(shared: Mapping[str, Any]) -> Resources:
+    return resources_for([ChosenModel(**shared["names"])] if "names" in shared else [])
 
 
 def knowledge_of(task: Task) -> Knowledge:
@@ -122,17 +137,22 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
     """Rewrite every text of a shard from its cached parses."""
     records = table.to_pylist()
     digests = [sha256_bytes(record["text"].encode()) for record in records]
-    parser = parse_role(task.shared["providers"], task.work)
+    parser = parse_role(task.shared["providers"], task.project, task.work)
     texts = {digest: record["text"] for digest, record in zip(digests, records, strict=True)}
     stored = task.annotations.annotate(parser.annotator, texts)
     parses = {digest: parser.read(stored[digest]) for digest in digests}
-    limits = {name: task.params[name] for name in REWRITING}
     seconds = _second_parses(parses, texts, parser, task, knowledge)
+    names = _names(parses, texts, task)
+    limits = {name: task.params[name] for name in REWRITING}
     if "rewriter" in task.shared:
         chosen = {digest: choose_parse(parse, seconds.get(digest), knowledge) for digest, parse in parses.items()}
-        results = read_proposals(chosen, texts, task, knowledge, limits)
+        read = {digest: Sentence.of(parse, names.get(digest, ())) for digest, parse in chosen.items()}
+        results = read_proposals(read, texts, task, knowledge, limits)
     else:
-        results = {digest: rewrite(parses[digest], knowledge, second=seconds.get(digest), **limits) for digest in parses}
+        results = {
+            digest: rewrite(parse, knowledge, second=seconds.get(digest), names=names.get(digest, ()), **limits)
+            for digest, parse in parses.items()
+        }
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
         result = results[digest]
@@ -145,6 +165,14 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
             record | {"caption": result.caption, "steps": [step._asdict() for step in result.steps], "types": result.types}
         )
     return ShardOut(pa.Table.from_pylist(rows, schema=CAPTION), ledger_table(ledger))
+
+
+def _names(parses: Mapping[str, Parse], texts: Mapping[str, str], task: Task) -> dict[str, list[Entity]]:
+    """Return digest → the names that a second recogniser finds, in positions of the parse; empty where none is set."""
+    if "names" not in task.shared:
+        return {}
+    found = task.annotations.annotate(NamedEntities(task.project, ChosenModel(**task.shared["names"])), texts)
+    return {digest: align_names(parses[digest]["text"], text, found[digest]) for digest, text in texts.items()}
 
 
 def _second_parses(
@@ -169,10 +197,12 @@ def run(stage: Stage) -> None:
     rewriting = {name: getattr(params, name) for name in REWRITING}
     plan = plan_of(stage.project, stage.inputs["input"])
     with record_usage(stage, plan):
-        if params.rewriter == RULES:
-            shared = prepare_knowledge(stage, rewriting, plan)
-        else:
-            shared = {"order": ["embedded"], "providers": dict(plan), "rewriter": ask_server(stage, shards)}
-        captions = stage.map(rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False)
+        shared = prepare_knowledge(stage, rewriting, plan)
+        if params.rewriter != RULES:
+            shared["rewriter"] = ask_server(stage, shards)
+        resources = _resources(shared)
+        captions = stage.map(
+            rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False, resources=resources
+        )
     entered = sum(shard.rows for shard in stage.inputs["input"].manifest.shards)
     keep_common(stage, captions, entered)

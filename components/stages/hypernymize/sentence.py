@@ -5,7 +5,7 @@ Positions and heads stay those of the parse after removals.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from components.language.parser import Parse
@@ -65,16 +65,17 @@ class Sentence:
 
     words: list[Word]
     entities: list[Entity] = field(default_factory=list)
+    names: Sequence[Entity] = ()
+    """The names that a second recogniser found; their types are its labels."""
 
     @classmethod
-    def of(cls, parse: Parse) -> Sentence:
+    def of(cls, parse: Parse, names: Sequence[Entity] = ()) -> Sentence:
         """Return the sentence of a parse with no word removed."""
         columns = zip(
             parse["text"], parse["space"], parse["lemma"], parse["pos"], parse["tag"], parse["dep"], parse["head"], strict=True
         )
-        return cls(
-            [Word(*column) for column in columns], [Entity(start, end, kind, said=kind) for start, end, kind in parse["entities"]]
-        )
+        entities = [Entity(start, end, kind, said=kind) for start, end, kind in parse["entities"]]
+        return cls([Word(*column) for column in columns], entities, names)
 
     def alive(self) -> list[int]:
         """Return the positions that are not removed."""

@@ -18,6 +18,7 @@ from components.execution.stage import Stage, Task
 from components.execution.usage import REQUESTS, total_usage
 from components.knowledge.cascade import Knowledge
 from components.knowledge.kinds import Gate
+from components.language.named_entities import KINDS as RECOGNISED
 from components.language.parser import EnglishParser, Parse
 from components.language.words import stem, words_of, zipf
 from components.model_server.client import ANSWERED, SENT, Question, ServerAnswers, StoredAnswers, read_answer
@@ -63,12 +64,12 @@ def ask_server(stage: Stage, shards: Sequence[ShardRef]) -> dict[str, Any]:
     return {"model": annotator.model, "served": annotator.served, "answers": state}
 
 
-def find_fault(parse: Parse, proposal: Parse, result: Rewritten, knowledge: Knowledge) -> tuple[str, str] | None:
+def find_fault(text: Sentence, proposal: Parse, result: Rewritten, knowledge: Knowledge) -> tuple[str, str] | None:
     """Return why a proposal is dropped (value, threshold), or None.
 
     Args:
-        parse: of the text.
-        proposal: of the proposed caption.
+        text: as it was parsed; its parse is corrected.
+        proposal: parse of the proposed caption.
         result: what the rules make of the proposal.
     """
     if result.shortcoming is not None:
@@ -79,7 +80,6 @@ def find_fault(parse: Parse, proposal: Parse, result: Rewritten, knowledge: Know
             return f"a name or date is left: {step.reason}", "no names"
     if addresses := [word for word in proposal["text"] if _ADDRESS.search(word)]:
         return f"an address is left: {' '.join(addresses)}", "no addresses"
-    text = Sentence.of(parse)
     correct_parse(text, knowledge)
     said, gate = Names(text, knowledge), Gate(knowledge.wordnet)
     kept, added = set(_RUNS.findall(result.caption.lower())), 0
@@ -102,7 +102,7 @@ def find_fault(parse: Parse, proposal: Parse, result: Rewritten, knowledge: Know
             added += head == position
     if added > said.count:
         return f"adds {added} nouns", f"<= {said.count} names"
-    words, most = len(words_of(result.caption)), len(words_of(" ".join(parse["text"]))) + said.count
+    words, most = len(words_of(result.caption)), len(words_of(" ".join(word.text for word in text.words))) + said.count
     return (f"{words} words", f"<= {most} words") if words > most else None
 
 
@@ -110,7 +110,7 @@ class Names:
     """The names of a text, and its other words."""
 
     def __init__(self, text: Sentence, knowledge: Knowledge) -> None:
-        entities = [entity for entity in text.entities if entity.kind in {*NAMES, "DATE"}]
+        entities = [entity for entity in [*text.entities, *text.names] if entity.kind in {*NAMES, *RECOGNISED, "DATE"}]
         named = {position for entity in entities for position in range(entity.start, entity.end)}
         named |= {position for position, word in enumerate(text.words) if word.pos == "PROPN"}
         plain = [word.text.lower() for word in text.words]
@@ -122,18 +122,18 @@ class Names:
         ends = [entity.end - 1 for entity in entities if entity.kind != "PERSON" and entity.end - entity.start > 1]
         self.last = {plain[end] for end in ends if knowledge.is_common_noun(plain[end])}
         """What names of several words say of their kind: "Wembley Stadium"."""
-        kinds = {entity.kind for entity in entities}
+        kinds = {entity.kind for entity in text.entities}.union(*(RECOGNISED[name.kind] for name in text.names))
         self.kinds = kinds | ({"PRODUCT"} if "ORG" in kinds else set())  # "a Ferrari"
-        self.count = len(entities)
+        self.count = len({entity.start for entity in entities})
 
 
 def read_proposals(
-    parses: Mapping[str, Parse], texts: Mapping[str, str], task: Task, knowledge: Knowledge, limits: Mapping[str, Any]
+    read: Mapping[str, Sentence], texts: Mapping[str, str], task: Task, knowledge: Knowledge, limits: Mapping[str, Any]
 ) -> dict[str, Rewritten]:
     """Return the checked caption of each text, by digest of the text.
 
     Args:
-        parses: of the texts.
+        read: the texts, as they were parsed.
         limits: keyword arguments of :func:`rewrite`.
     """
     rewriter, results = task.shared["rewriter"], {}
@@ -151,7 +151,7 @@ def read_proposals(
             continue
         proposal = proposals[keys[digest]]
         result = rewrite(proposal, knowledge, removed=True, **limits)
-        fault = find_fault(parses[digest], proposal, result, knowledge)
+        fault = find_fault(read[digest], proposal, result, knowledge)
         steps = [Step("server", text, captions[digest], f"rewritten by {rewriter['served']}"), *result.steps]
         kept = Rewritten(result.caption, steps, result.types, None)
         results[digest] = Rewritten(captions[digest], steps, [], ("server_caption", *fault)) if fault else kept

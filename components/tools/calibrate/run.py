@@ -21,6 +21,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.ledger import ledger_table
+from components.core.params import place
 from components.core.record_fields import CONTEXT
 from components.core.shards import write_table
 from components.core.stage_output import ShardRef
@@ -28,17 +29,20 @@ from components.execution.engine import limit_threads
 from components.execution.process import sole_writer
 from components.execution.runner import make_engine, open_inputs, stage_settings
 from components.execution.stage import ShardOut, Stage, Task
-from components.providers.registry import make_providers, plan_for
+from components.hub.chosen import resources_for
+from components.providers.registry import make_providers, models_of, plan_for
 from components.stages.filter.annotation import SubjectAnnotator
-from components.stages.filter.boilerplate import load_boilerplate
-from components.stages.filter.cascade import PAGE_GROUPS, evaluate_all, make_subject
-from components.tools.calibrate.sweep import SWEPT, Sweep, Swept, choose_rules, write_tables
+from components.stages.filter.cascade import PAGE_GROUPS, evaluate_all, make_subjects
+from components.tools.calibrate.sweep import SWEPT, Sweep, Swept, choose_rules, read_images, write_tables
 from components.tools.calibrate.verdicts import compare_rules, write_verdicts
 from components.tools.labelled import read_labelled
 from components.tracking import recorder
-from components.web.html.context import Context, from_row, to_row
+from components.web.html.context import Context, to_row
 from components.web.html.page import fold
 
+_STRINGS = [(name, pa.string()) for name in ("key", "alt", "language", "format")]
+SUBJECT = pa.schema([*_STRINGS, ("width", pa.int32()), ("height", pa.int32()), ("context", CONTEXT)])
+"""What makes a subject of a record; a text has no image."""
 LINES = 2000
 """Lines of a text file per shard."""
 _SPLIT_OFF = re.compile(r" +([.,;:!?%)\]]|n['’]t\b|['’](?:s|re|ve|ll|d|m)\b)")
@@ -54,20 +58,16 @@ def measured_schema() -> pa.Schema:
 
 def measure_shard(table: pa.Table, task: Task) -> ShardOut:
     """Measure a shard's candidates; parses and tones come from the result caches where possible."""
-    lists = load_boilerplate(task.params.language)
-    rows = {row["key"]: row for row in table.select(["key", "alt", "language", "context"]).to_pylist()}
-    subjects = {key: make_subject(row["alt"], lists, task.params.max_characters) for key, row in rows.items()}
-    for key, row in rows.items():
-        subjects[key].language = row["language"]
-        subjects[key].context = from_row(row["context"])
-    findings_by_key = evaluate_all(
-        subjects, SubjectAnnotator(rows, task, make_providers(task.shared, task.work)), task.params, PAGE_GROUPS
-    )
+    images = "image_text" in task.shared
+    rows = {row["key"]: row for row in table.select([*SUBJECT.names, *(("image_sha256", "media") if images else ())]).to_pylist()}
+    subjects = make_subjects(rows, task.params)
+    annotate = SubjectAnnotator(rows, task, make_providers(task.shared, task.project, task.work))
+    findings_by_key = evaluate_all(subjects, annotate, task.params, () if images else PAGE_GROUPS)
     measured = [
         {
             "text": subjects[key].text,
             "failing": [name for name, finding in findings.items() if not finding.passed],
-            **{swept.rule: parse_number(findings[swept.rule].value) for swept in SWEPT},
+            **{swept.rule: parse_number(findings[swept.rule].value) for swept in SWEPT if swept.rule in findings},
         }
         for key, findings in findings_by_key.items()
     ]
@@ -105,7 +105,6 @@ def line_shards(stream: Iterable[bytes], folder: Path, *, published: bool = Fals
 def text_shards(texts: Iterable[tuple[str, Context | None]], folder: Path) -> list[ShardRef]:
     """Write alt-texts and their contexts as shards."""
     shutil.rmtree(folder, ignore_errors=True)
-    schema = pa.schema([("key", pa.string()), ("alt", pa.string()), ("language", pa.string()), ("context", CONTEXT)])
     lines = (
         {"key": str(at), "alt": text, "language": "", "context": to_row(context)} for at, (text, context) in enumerate(texts)
     )
@@ -113,13 +112,20 @@ def text_shards(texts: Iterable[tuple[str, Context | None]], folder: Path) -> li
     while rows := list(islice(lines, LINES)):
         name = f"{len(shards):05d}"
         path = folder / f"{name}.parquet"
-        write_table(path, pa.Table.from_pylist(rows, schema=schema))
+        write_table(path, pa.Table.from_pylist(rows, schema=SUBJECT))
         shards.append(ShardRef(name, path, sha256_file(path), folder / f"{name}.ledger"))
     return shards
 
 
 def calibrate(
-    root: Path, dataset: str, rules: Sequence[str], alts: str, out: Path, published: str = "", labelled: str = ""
+    root: Path,
+    dataset: str,
+    rules: Sequence[str],
+    alts: str,
+    out: Path,
+    published: str = "",
+    labelled: str = "",
+    pass_rate: float | None = None,
 ) -> dict[str, Any]:
     """Sweep the rules' thresholds and write ``rates.tsv`` and ``samples.tsv`` into ``out``.
 
@@ -130,17 +136,21 @@ def calibrate(
         published: a file of captions that should pass, one per line, of which the table says what each rule drops; "" for none.
         labelled: a file of :func:`read_labelled`, whose verdicts are compared with every rule in ``verdicts.tsv``; it stands for
             ``alts`` where that is "".
+        pass_rate: share (0..1) of the candidates that no other rule drops; the result has each rule's threshold that keeps it.
 
     Raises:
         HearsightError: a rule cannot be swept, there is nothing to read, or the candidates' crawl is not finished.
     """
     chosen, judged = choose_rules(rules), read_labelled(Path(labelled)) if labelled else []
     job, engine_lock = _job(root, dataset, alts or labelled)
+    if (texts := alts or labelled or published or not job.params.image_text.model) and read_images(chosen):
+        where = place(root, dataset, "filter", "image_text") if texts is True else texts
+        raise HearsightError("image_text needs a model, and candidates with images", where=where, hint="see docs/providers.md")
     with sole_writer(engine_lock, f"the calibration of {dataset}"):
         with job.engine.open(root, engine_lock, (job.state, root / "data")):
             of_verdicts = text_shards(((row.text, row.context) for row in judged), job.work / "labelled")
             candidates = _file_shards(job, alts) if alts else of_verdicts if labelled else job.inputs["input"].shards
-            sweep = _sweep(job, chosen, candidates)
+            sweep = _sweep(job, chosen, candidates, pass_rate)
             published_sweep = _sweep(job, chosen, _file_shards(job, published, published=True)) if published else None
             rows = compare_rules(list(measure(job, of_verdicts)), [row.keep for row in judged], job.params) if judged else []
         if not sweep.candidates:
@@ -149,7 +159,10 @@ def calibrate(
             raise HearsightError("there is no caption to measure", where=published, hint="give captions, one per line")
         files = write_tables(sweep, out, published_sweep)
     numbers = sweep.numbers()
-    result = {"rates": str(files[0]), "samples": str(files[1]), "candidates": sweep.candidates, "pass_all": sweep.passing}
+    result: dict[str, Any] = {"rates": str(files[0]), "samples": str(files[1])}
+    result |= {"candidates": sweep.candidates, "pass_all": sweep.passing}
+    if pass_rate is not None:
+        result["thresholds"] = sweep.thresholds()
     if published_sweep is not None:
         losses = published_sweep.losses()
         numbers += [(f"published_loss.{rule}", loss, None) for rule, loss in losses.items()]
@@ -162,17 +175,24 @@ def calibrate(
     return result
 
 
-def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef]) -> Sweep:
-    sweep = Sweep(job.params, list(rules))
-    for table in measure(job, shards):
+def _sweep(job: Stage, rules: Sequence[Swept], shards: Sequence[ShardRef], pass_rate: float | None = None) -> Sweep:
+    sweep = Sweep(job.params, list(rules), pass_rate)
+    for table in measure(job, shards, images=read_images(rules)):
         sweep.add(table)
     return sweep
 
 
-def measure(job: Stage, shards: Sequence[ShardRef]) -> Any:
-    """Yield each shard's table of measured values (:func:`measured_schema`), computed in workers or read from the cache."""
-    plan = plan_for(job.project, job.params.providers, job.params.language)
-    refs = job.map(measure_shard, shards, step="values", params=job.params, shared=plan, publish=False, conserve=False)
+def measure(job: Stage, shards: Sequence[ShardRef], *, images: bool = False) -> Any:
+    """Yield each shard's table of measured values (:func:`measured_schema`), of the rules on images too if ``images``.
+
+    They are computed in workers or read from the cache.
+    """
+    params = job.params
+    plan = plan_for(job.project, params.providers, params.language, params.image_text if images else None, job.engine.device)
+    resources = resources_for(models_of(plan).values())
+    refs = job.map(
+        measure_shard, shards, step="values", params=params, shared=plan, publish=False, conserve=False, resources=resources
+    )
     return (ref.read() for ref in refs)
 
 

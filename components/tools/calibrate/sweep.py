@@ -6,6 +6,7 @@ A rule is swept if its entry names a range of thresholds.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from components.core.params import did_you_mean
 from components.core.seeded_rng import seeded_rng
 from components.core.text_encoding import csv_text
 from components.stages.filter import rules
-from components.stages.filter.cascade import RULES
+from components.stages.filter.cascade import PAGE_GROUPS, RULE_GROUPS, RULES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -61,7 +62,7 @@ SWEPT = tuple(Swept(rule.name, rule.settings[0], rule.sweep) for rule in RULES.v
 
 
 def choose_rules(chosen: Sequence[str]) -> list[Swept]:
-    """Return the rules with the given names; all when none is given.
+    """Return the rules with the given names; all on texts when none is given.
 
     Raises:
         HearsightError: a rule cannot be swept.
@@ -71,7 +72,12 @@ def choose_rules(chosen: Sequence[str]) -> list[Swept]:
         if name not in known:
             hint = did_you_mean(name, known, f"these can: {', '.join(known)}")
             raise HearsightError(f"'{name}' is no rule whose threshold can be swept", where="--rule", hint=hint)
-    return [swept for swept in SWEPT if not chosen or swept.rule in chosen]
+    return [swept for swept in SWEPT if (swept.rule in chosen if chosen else not read_images([swept]))]
+
+
+def read_images(chosen: Sequence[Swept]) -> bool:
+    """Return whether any of the rules reads an image."""
+    return any(RULE_GROUPS[swept.rule] not in PAGE_GROUPS for swept in chosen)
 
 
 SAMPLES = 3
@@ -105,6 +111,8 @@ class Curve:
     """Candidates that pass this rule and that no other text rule drops, by threshold."""
     eligible: int = 0
     """Candidates that no other text rule drops."""
+    values: list[np.ndarray] = field(default_factory=list)
+    """Their values, if :meth:`Sweep.thresholds` needs them."""
     inside: dict[float, list[Sample]] = field(default_factory=dict)
     outside: dict[float, list[Sample]] = field(default_factory=dict)
 
@@ -114,11 +122,13 @@ class Curve:
         for threshold in self.swept.samples_at(self.present):
             self.inside[threshold], self.outside[threshold] = [], []
 
-    def add(self, values: np.ndarray, texts: list[str], failing: list[list[str]], lots: np.ndarray) -> None:
-        """Count one shard's candidates."""
+    def add(self, values: np.ndarray, texts: list[str], failing: list[list[str]], lots: np.ndarray, *, keep: bool) -> None:
+        """Count one shard's candidates; with ``keep`` their values stay."""
         others = [next((name for name in names if name != self.swept.rule), "") for names in failing]
         dropped = np.array([bool(name) for name in others], bool)
         self.eligible += int((~dropped).sum())
+        if keep:
+            self.values.append(values[~dropped & ~np.isnan(values)])
         for at, threshold in enumerate(self.grid):
             stays = self.swept.allows(values, threshold)
             self.alone[at] += int(stays.sum())
@@ -139,10 +149,11 @@ class Curve:
 
 
 class Sweep:
-    """The curves of all swept rules."""
+    """The curves of all swept rules; with ``pass_rate`` (0..1) also the values from which :meth:`thresholds` finds it."""
 
-    def __init__(self, params: Any, chosen: list[Swept]) -> None:
+    def __init__(self, params: Any, chosen: list[Swept], pass_rate: float | None = None) -> None:
         self.curves = [Curve(swept, float(getattr(params, swept.setting))) for swept in chosen]
+        self.pass_rate = pass_rate
         self.candidates = 0
         self.passing = 0
         """Candidates that pass every text rule at the present settings."""
@@ -158,11 +169,21 @@ class Sweep:
         self.failing.update(name for names in failing for name in names)
         for curve in self.curves:
             values = np.array([np.nan if v is None else v for v in table.column(curve.swept.rule).to_pylist()], float)
-            curve.add(values, texts, failing, lots)
+            curve.add(values, texts, failing, lots, keep=self.pass_rate is not None)
 
     def losses(self) -> dict[str, float]:
         """Return rule → share of the candidates that fail it, most first; rules that none fails are left out."""
         return {rule: count / max(1, self.candidates) for rule, count in self.failing.most_common()}
+
+    def thresholds(self) -> dict[str, float]:
+        """Return rule → the strictest threshold that keeps ``pass_rate`` of the candidates that no other rule drops."""
+        found = {}
+        for curve in self.curves:
+            ordered = np.sort(np.concatenate([*curve.values, np.zeros(0)]))
+            needed = max(1, math.ceil((self.pass_rate or 0) * len(ordered)))
+            if len(ordered):
+                found[curve.swept.rule] = float(ordered[-needed] if curve.swept.by.sign == ">=" else ordered[needed - 1])
+        return found
 
     def rates(self) -> Iterator[dict[str, Any]]:
         """Yield a row for each threshold of each rule."""

@@ -20,7 +20,7 @@ from components.language.words import words_of
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.stages import extract_descriptions
 from components.stages import filter as filtering
-from components.stages.filter.annotation import GROUP_ROLES, TEXT_ROLES, set_annotation
+from components.stages.filter.annotation import payload_of, providers_of, set_annotation
 from components.stages.filter.boilerplate import load_boilerplate
 from components.stages.filter.cascade import GROUPS, TEXT_GROUPS, make_subject
 from components.stages.filter.rules import Finding, Rule, Subject
@@ -107,11 +107,11 @@ def english_remarks(root: Path, text: str, image: bytes | None, interface: str, 
     if image is not None:
         opened = require_image(image, where)
         subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
-    providers, remarks = make_providers(plan_for(root, ProviderParams(), params.language)), []
+    plan = plan_for(root, ProviderParams(), params.language, params.image_text)
+    providers, remarks = make_providers(plan, root), []
     for group in TEXT_GROUPS if image is None else GROUPS:
-        for role in GROUP_ROLES.get(group, ()):
-            provider = getattr(providers, role)
-            stored = provider.annotator.compute(subject.text if role in TEXT_ROLES else image)
+        for role, provider in providers_of(group, providers).items():
+            stored = provider.annotator.compute(payload_of(role, subject.text, image))
             set_annotation(subject, role, provider, stored, params)
         for rule in GROUPS[group]:
             found = rule.test(subject, params)

@@ -26,7 +26,12 @@ def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, li
         with _open(path) as base:
             is_speech = path.name.startswith("speech-")
             query = "SELECT key, value FROM results" if is_speech else "SELECT key, NULL FROM results"
-            keys = [key for key, value in base.execute(query) if key in removed or (is_speech and sha256_bytes(value) in digests)]
+            keys = [
+                key
+                for key, value in base.execute(query)
+                # The key of an image and its text has both.
+                if not removed.isdisjoint(key.split("-")) or (is_speech and sha256_bytes(value) in digests)
+            ]
         if keys:
             yield path, keys
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from components.model_server.prompts import load_prompt
 from components.stages import hypernymize as stage
 from components.stages.hypernymize.rewrite import rewrite
 from components.stages.hypernymize.run import run as run_hypernymize
+from components.stages.hypernymize.sentence import Entity, Sentence
 from components.stages.hypernymize.server_captions import find_fault
 from components.tools.cost import estimate_rewriting
 from tests.support import PROJECT, make_output, make_stage, row
@@ -152,10 +153,10 @@ def test_cost_counts_what_is_not_stored_and_asks_nothing(
     assert whole.usd == pytest.approx((sent.units + 2 * answered.units) / 1e6)
 
 
-def fault(text: str, caption: str) -> str:
+def fault(text: str, caption: str, names: Sequence[Entity] = ()) -> str:
     proposal = PARSER.compute(caption)
     result = rewrite(proposal, knowledge(), min_words=2, stated_role=False, min_name_signals=2, removed=True)
-    found = find_fault(PARSER.compute(text), proposal, result, knowledge())
+    found = find_fault(Sentence.of(PARSER.compute(text), names), proposal, result, knowledge())
     return found[0] if found else ""
 
 
@@ -187,6 +188,14 @@ def fault(text: str, caption: str) -> str:
 )
 def test_the_checks_of_a_proposal(caption: str, why: str) -> None:
     assert re.search(why, fault(MIRA, caption)) if why else not fault(MIRA, caption)
+
+
+def test_the_names_of_a_second_recogniser_are_names() -> None:
+    text = "The old harbour lamp stands on the beach."
+    assert fault(text, "the old harbour lamp stands on the beach") == ""
+    lamp = [Entity(2, 4, "PER")]
+    assert fault(text, "the old harbour lamp stands on the beach", lamp) == "a name is left: harbour"
+    assert fault(text, "person stands on the beach", lamp) == ""
 
 
 @pytest.mark.parametrize(
