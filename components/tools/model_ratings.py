@@ -54,7 +54,7 @@ def ask_model(root: Path, dataset: str, model: str = "") -> dict[str, object]:
     keys = [key for key, audio in zip(items.keys, items.column("audio_sha256"), strict=True) if not audio]
     if not keys:
         raise HearsightError("has no items that show a text", where=dataset, hint="set build_rating_items.voiced: false")
-    cache, name = ResultCache(state_folder(root) / "annotations"), re.sub(r"[^\w.-]+", "-", annotator.served)[:40]
+    cache, name = ResultCache(state_folder(root) / "annotations"), re.sub(r"[^\w.-]+", "-", annotator.served)[-40:].strip("-.")
     path, verdicts = root / "ratings" / dataset / f"model-{name}.csv", dict[str, str]()
     try:
         for _ in progress(_asked(cache, annotator, items, keys), total=len(keys), desc=f"{dataset} {annotator.served}"):
