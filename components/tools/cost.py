@@ -4,7 +4,7 @@ The filter: a group of rules whose answers are all cached decides; where an answ
 so the sums are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing
 more.
 
-Hypernymize: a model server's tokens are estimated from characters.
+Hypernymize, and images to describe: a model server's tokens are estimated from characters and images.
 
 Synthesize: voices are drawn as the stage draws them, so the sum is exact, except for refused requests, which are free.
 Credentials are not needed for the estimate. Optional voices that are not installed are left out, as in a run on this machine.
@@ -31,7 +31,7 @@ from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
 from components.model_server.client import ServerAnswers
 from components.model_server.prompts import load_prompt
-from components.model_server.settings import server_params
+from components.model_server.settings import ServerParams, server_params
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.speech.text_normalization import NormalisedText
 from components.speech.voices.bill import estimate_cost
@@ -45,11 +45,18 @@ from components.stages.filter.rules import Subject, first_failure
 from components.stages.hypernymize import RULES
 from components.stages.synthesize import Params as SpeechParams
 from components.stages.synthesize.planning import plan_utterances
+from components.tools.describe.folder import find_images
+from components.tools.describe.foreign_writers import answer_key, open_answers
+from components.vision.image_files import read_image_file
 
 CHARACTERS_PER_TOKEN = 3
 """Of English; models have 3 to 5, so the sum is rather too high. Ours."""
+IMAGE_TOKENS = 1400
+"""Tokens of an image of at most 1,024 px a side, in patches of 28 px: 1,369; models that scale it down count fewer. Ours."""
 FORM_TOKENS = 12
 """Tokens of an answer's form around the caption. Ours."""
+DESCRIPTION_TOKENS = 60
+"""Tokens of a description of at most 25 words, and of its form. Ours."""
 
 
 @dataclass
@@ -182,10 +189,29 @@ def estimate_rewriting(root: Path, dataset: str, rewriter: str = "") -> list[Cos
     missing = [texts[key] for key in cache.find_missing(ServerAnswers(params, prompt, model), list(texts))]
     asked = sum(len(prompt.instructions) + len(prompt.ask({"text": text})) for text in missing) // CHARACTERS_PER_TOKEN
     written = sum(min(len(text) // CHARACTERS_PER_TOKEN + FORM_TOKENS, params.most_tokens) for text in missing)
-    about = ("model server", len(texts), len(texts) - len(missing))
+    return _server_lines(params, len(texts), len(missing), asked, written)
+
+
+def estimate_descriptions(root: Path, folder: Path, language: str = "en") -> list[CostLine]:
+    """Return about what describing the images of a folder requests from the model server, and the total.
+
+    Raises:
+        HearsightError: the settings of the server are not valid, or a file cannot be read.
+    """
+    answers, keys = open_answers(root), list[str]()
+    for file in find_images(folder):
+        keys.append(answer_key(read_image_file(folder / file), language))
+    missing = len(ResultCache(state_folder(root) / "annotations").find_missing(answers, keys))
+    prompt = len(answers.prompt.instructions) + len(answers.prompt.question)
+    sent = missing * (IMAGE_TOKENS + prompt // CHARACTERS_PER_TOKEN)
+    return _server_lines(answers.params, len(set(keys)), missing, sent, missing * DESCRIPTION_TOKENS)
+
+
+def _server_lines(params: ServerParams, items: int, missing: int, sent: int, answered: int) -> list[CostLine]:
+    about = (items, items - missing)
     lines = [
-        CostLine(about[0], "tokens sent", *about[1:], len(missing), asked, params.price(asked, 0)),
-        CostLine(about[0], "tokens answered", *about[1:], 0, written, params.price(0, written)),
+        CostLine("model server", "tokens sent", *about, missing, sent, params.price(sent, 0)),
+        CostLine("model server", "tokens answered", *about, 0, answered, params.price(0, answered)),
     ]
     return [*lines, sum_lines(lines)]
 
