@@ -21,7 +21,9 @@ TOGETHER = {
     "tests/execution/test_ray_training.py": "cluster",
     # One project with captioners and an index.
     "tests/tools/describe/test_command.py": "described",
+    "tests/tools/describe/test_compare.py": "described",
     "tests/tools/describe/test_describer.py": "described",
+    "tests/tools/describe/test_model_archive.py": "described",
     "tests/tools/describe/test_page.py": "described",
 }
 

@@ -1,4 +1,4 @@
-"""``hearsight describe`` and ``hearsight feedback``: captions of images, also of a page without alt-texts, and remarks on one."""
+"""``hearsight describe``, ``compare`` and ``feedback``: captions of images, of several models too, and remarks on one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tqdm import tqdm
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root
-from components.core.printing import escape_controls, json_line, print_error, print_json, print_text
+from components.core.printing import escape_controls, json_line, print_error, print_json, print_table, print_text
 from components.core.progress import print_progress, progress
 
 if TYPE_CHECKING:
@@ -211,6 +211,39 @@ def _show_page(
     written = printer.names.path(f"{name}.{format_}", source)
     publish_bytes(written, data)
     print_error(f"wrote {written}")
+
+
+@app.command()
+def compare(
+    folder: Annotated[Path, typer.Argument(help="A folder of images; captions.csv in it (file,caption) holds references.")],
+    models: Annotated[list[str], typer.Option("--model", help="As of `describe`. Repeatable.")],
+    language: Annotated[Literal["en", "pt", "fr", "es"], typer.Option("--language", "-l", help="Of the captions.")] = "en",
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")] = Path("comparison"),
+    clip_score: Annotated[
+        str, typer.Option(help="A CLIP or SigLIP model (ID@COMMIT or a folder) that scores captions without references.")
+    ] = "",
+    outputs: Annotated[
+        bool, typer.Option("--outputs", help="Use the project's outputs without asking MLflow for models.")
+    ] = False,
+) -> None:
+    """Compare what models say about the images of a folder: a page, a table, scores where references exist, runs in MLflow.
+
+    Descriptions are kept, and a second call describes new and changed images only. Unusable images: a line each, and exit code 2.
+    """
+    from components.tools.describe.compare import compare as compare_models
+
+    failed: list[str] = []
+
+    def fail(line: str) -> None:
+        failed.append(line)
+        print_progress(f"hearsight: {line}")  # above the bar
+
+    options: dict[str, Any] = {"language": language, "clip_score": clip_score, "registry": not outputs, "fail": fail}
+    compared = compare_models(find_root(), folder, models, out, **options)
+    print_table([{"model": one.model, "version": one.version, **one.figures} for one in compared])
+    print_error(f"the page and the table are in {out}")
+    if failed:
+        raise typer.Exit(2)
 
 
 @app.command()

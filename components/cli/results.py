@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import Dataset
+from components.cli.options import Dataset, require_folder
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_line, print_result, print_table, print_text
@@ -185,13 +185,16 @@ models = typer.Typer(no_args_is_help=True, help="Registered models, and which of
 
 @models.command("list")
 def list_models() -> None:
-    """List the versions of all models: aliases, validation score, spread over seeds, and why `best` moved or not."""
+    """List all models: aliases, validation score, spread over seeds, and why `best` moved or not; and the imported ones."""
+    from components.tools.describe.models import Models
     from components.tracking.best_alias import listed
     from components.tracking.record import connect
     from components.tracking.recorder import flush_or_warn
 
     flush_or_warn(root := find_root())
-    print_table(listed(connect(root)))
+    models = Models(load_graph(root), registry=False).imported()
+    imported = [{"model": one.name, "version": one.version, "note": f"in {one.language}"} for one in models]
+    print_table([*listed(connect(root)), *imported])
 
 
 @models.command()
@@ -206,3 +209,38 @@ def restore(
 
     flush_or_warn(root := find_root())
     print_line(restore_best(connect(root), name, version))
+
+
+@models.command("export")
+def export(
+    name: Annotated[str, typer.Argument(help="A captioner, as english-t2t8x8.")],
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    licence: Annotated[str, typer.Option(help="The licence of the data it was trained on, for the model card.")] = "",
+    outputs: Annotated[bool, typer.Option("--outputs", help="Use the project's outputs without asking MLflow.")] = False,
+) -> None:
+    """Write a captioner to one file for other projects: weights, vocabulary, encoder, and a model card with data and scores."""
+    from components.tools.model_archive import UNSTATED, export_model
+
+    require_folder(file)
+    card = export_model(find_root(), name, file, licence=licence, registry=not outputs)
+    print_line({"file": str(file), "bytes": file.stat().st_size, "model": card["name"], "trained_on": card["trained_on"]})
+    if card["licence_of_data"] == UNSTATED:
+        print_error("the licence of its data is not stated: give --licence before you share it")
+
+
+@models.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A file of `hearsight models export`.")],
+    name: Annotated[str, typer.Option(help="What this project calls it. Default: its name in the model card.")] = "",
+    encoder: Annotated[
+        Path | None, typer.Option(help="The file of its image encoder's weights, where no package has them.")
+    ] = None,
+) -> None:
+    """Add a captioner of another project in models/NAME, so that `hearsight describe` uses it. Nothing in the file is run."""
+    from components.tools.model_archive import import_model
+
+    card = import_model(find_root(), file, name=name, encoder=encoder)
+    about = {key: card.get(key) for key in ("language", "trained_on", "licence_of_data")}
+    print_line({"model": card["name"], "use": f"hearsight describe IMAGE --model {card['name']}", **about})
+    if model := card["encoder"].get("model"):
+        print_error(f"it sees images by {model}, which is not in the file: `hearsight describe` loads it by this name")

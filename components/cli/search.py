@@ -41,7 +41,7 @@ def search(
     page: Annotated[Path | None, typer.Option(help="Write the results to this file as a page with images and players.")] = None,
     encoder_weights: Annotated[
         Path | None,
-        typer.Option(help="The frozen image encoder's weights file, if extract_features was given one."),
+        typer.Option(help="The frozen image encoder's weights file (a hub's: its folder), if extract_features was given one."),
     ] = None,
 ) -> None:
     """Find the images and the spoken captions nearest to a sound, an image or a spoken text. Captions are not compared."""

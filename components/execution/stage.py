@@ -189,7 +189,13 @@ class Stage:
         return self._run(partial(shard_worker.run_job, function), specs, step, resources)
 
     def map_uncached(
-        self, function: Callable[[Any, Task], Any], items: Sequence[Any], *, step: str, shared: Any = None
+        self,
+        function: Callable[[Any, Task], Any],
+        items: Sequence[Any],
+        *,
+        step: str,
+        shared: Any = None,
+        resources: Resources = CORE,
     ) -> Iterator[Any]:
         """Run ``function(item, task)`` for each item, in workers, without the shard cache; yield results in order of completion.
 
@@ -199,7 +205,7 @@ class Stage:
         self.cache.sweep()
         base = self._base(step, {}, shared)
         specs = [shard_worker.UncachedSpec(**base, name=f"{number:06d}", item=item) for number, item in enumerate(items)]
-        for _, result in self._items(partial(shard_worker.run_uncached, function), specs, step):
+        for _, result in self._items(partial(shard_worker.run_uncached, function), specs, step, resources):
             yield result
 
     def _base(self, step: str, params: Settings | Mapping[str, Any], shared: Any, version: int | None = None) -> dict[str, Any]:

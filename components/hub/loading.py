@@ -25,7 +25,11 @@ def load_model(found: HubFolder, auto: str, device: Device = "cpu") -> Any:
     if device == "gpu":
         forbid_tf32()
     # Half precision on a processor is slow, and the saved type differs from model to model.
-    model = _load(found, auto, use_safetensors=True, dtype=torch.float32)
+    model, report = _load(found, auto, use_safetensors=True, dtype=torch.float32, output_loading_info=True)
+    # Weights that a file lacks are drawn at random. Nothing here reads the pooler of a model of tokens or patches.
+    if lost := sorted(name for name in report["missing_keys"] if not name.startswith("pooler.")):
+        hint = "name a model that was trained for this use, not a part or a relative of one (docs/providers.md)"
+        raise HearsightError(f"lacks {len(lost)} weights of {type(model).__name__}, e.g. {lost[0]}", where=found.name, hint=hint)
     return model.eval().requires_grad_(False).to("cuda" if device == "gpu" else "cpu")
 
 

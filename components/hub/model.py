@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from components.core.addresses import find_root, installed_file
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.params import Positive, Settings
@@ -64,7 +65,7 @@ def find_model(project: Path, model: str) -> HubFolder:
     """
     if find_spec("transformers") is None:
         raise HearsightError("needs packages that are not installed", where=model, hint=f"run `{INSTALL}`")
-    folder = project / model
+    folder = installed_file(project, model)
     if _OF_HUB.fullmatch(model):
         folder = _downloaded(model)
     elif not folder.is_dir():
@@ -76,6 +77,15 @@ def find_model(project: Path, model: str) -> HubFolder:
         hint = "name a model with weights in safetensors; pickles can run code and are not read"
         raise HearsightError(f"holds no {lost}", where=model, hint=hint)
     return HubFolder(model, folder, _digest(folder))
+
+
+def find_recorded(model: str) -> HubFolder:
+    """Return the files of a model that a trained model records; a folder is below the project at hand, if there is one."""
+    try:
+        project = find_root()
+    except HearsightError:
+        project = Path()
+    return find_model(project, model)
 
 
 def cached_models() -> list[tuple[str, int]]:
@@ -98,6 +108,7 @@ def cached_models() -> list[tuple[str, int]]:
 
 
 def _downloaded(model: str) -> Path:
+    # Imported on use: an optional extra.
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

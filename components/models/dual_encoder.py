@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from components.models.encoders import ENCODERS, ImageEncoder
 from components.models.inception_resnet_v2 import LEAST_SIDE
-from components.models.pooled_towers import StateSpeech, TextSpeech
+from components.models.pooled_towers import CHANNELS, StateSpeech, TextSpeech
 from components.models.towers import (
     ConvolutionalImage,
     ConvolutionalSpeech,
@@ -31,6 +31,8 @@ from components.models.towers import (
 
 SPEECH_NETWORKS = ("inception_resnet_v2", "convolutions", "whisper", "text")
 IMAGE_NETWORKS = ("inception_resnet_v2", "efficientnet_lite0", "convolutions", "features")
+EAR: dict[str, Any] = {"ear": "", "ear_sha256": "", "states": CHANNELS}
+"""Fields that are stored only if ``ear`` is set: models without it are older, or the same as these."""
 SMALL_SIDE = 64
 """Default side in px of the images of the image network ``convolutions``."""
 
@@ -65,6 +67,12 @@ class DualEncoderConfig:
     """``convolutions``: each layer halves the frames, or an image's sides."""
     width: int = 768
     """``whisper`` and ``text``: width of the hidden layer."""
+    ear: str = ""
+    """``whisper``: the hub's model whose states it reads; empty for Whisper base."""
+    ear_sha256: str = ""
+    """Digest of its files."""
+    states: int = CHANNELS
+    """Numbers of a state."""
     vocabulary: tuple[str, ...] = ()
     """``text``: the words that it knows, at least one."""
     image_features: int = 1280
@@ -89,7 +97,8 @@ class DualEncoderConfig:
                 ),
                 (0.0 < self.norm_momentum <= 1.0, "norm_momentum must be greater than 0 and at most 1"),
                 (self.channels >= 1 and self.layers >= 1, "channels and layers must be 1 or more"),
-                (self.width >= 1, "width must be 1 or more"),
+                (self.width >= 1 and self.states >= 1, "width and states must be 1 or more"),
+                (bool(self.ear) == bool(self.ear_sha256), "ear and ear_sha256 belong together"),
                 (self.speech != "text" or bool(self.vocabulary), "the speech network 'text' needs a vocabulary"),
                 (self.image_features >= 1, "image_features must be 1 or more"),
                 (self.side >= 0, "side must be 0 or more"),
@@ -121,13 +130,13 @@ class DualEncoderConfig:
         return self.side or (ENCODERS[self.image].side if self.image in ENCODERS else SMALL_SIDE)
 
     def plain(self) -> dict[str, Any]:
-        """Return the fields as JSON-able values."""
-        return asdict(self)
+        """Return the fields as JSON-able values, without those of an ear if there is none."""
+        return {name: value for name, value in asdict(self).items() if self.ear or name not in EAR}
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> DualEncoderConfig:
         """Return the configuration of :meth:`plain`'s values; raise ValueError for missing, unknown or invalid ones."""
-        names = {field.name for field in fields(cls)}
+        names, values = {field.name for field in fields(cls)}, EAR | dict(values)
         differing = sorted(names ^ set(values))
         if differing:
             raise ValueError(f"has network settings of another version: {', '.join(differing)}")
@@ -182,7 +191,7 @@ def _speech_tower(config: DualEncoderConfig) -> SpeechTower:
             momentum=config.norm_momentum,
         )
     if config.speech == "whisper":
-        return StateSpeech(config.embedding, config.dropout, width=config.width)
+        return StateSpeech(config.embedding, config.dropout, width=config.width, states=config.states)
     if config.speech == "text":
         return TextSpeech(config.embedding, config.dropout, width=config.width, vocabulary=config.vocabulary)
     return ConvolutionalSpeech(

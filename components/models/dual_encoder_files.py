@@ -88,6 +88,8 @@ def warm_start(network: DualEncoder, source: LoadedDualEncoder, towers: Collecti
             raise ValueError(f"the {tower} tower is {target_network}, and the one to start from is {source_network}")
         if tower == "speech" and network.config.vocabulary != source.model.config.vocabulary:
             raise ValueError("the speech tower and the one to start from differ: it knows other words")
+        if tower == "speech" and network.config.ear_sha256 != source.model.config.ear_sha256:
+            raise ValueError("the speech tower and the one to start from differ: it reads states of another encoder")
         names = sorted(name for name in target_state.keys() | source_state.keys() if name.startswith(f"{tower}."))
         for name in names:
             if name not in target_state or name not in source_state:

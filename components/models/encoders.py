@@ -40,9 +40,9 @@ class EncoderKind:
     name: str
     side: int
     """Side in px of a square image with an 8 × 8 grid."""
-    mean: float | tuple[float, float, float]
+    mean: float | tuple[float, ...]
     """Mean of pixels 0..255, of all channels or of each; the network reads (pixel - mean) / scale."""
-    scale: float | tuple[float, float, float]
+    scale: float | tuple[float, ...]
     """See ``mean``."""
     features: int
     """F, channels of the feature map."""
@@ -64,6 +64,14 @@ class EncoderKind:
             ValueError: the encoder cannot read images of that side.
         """
         return self.cells(side or self.side, side or self.side)
+
+    def normalise(self, pixels: Tensor) -> Tensor:
+        """Map pixels of 0..255, B × 3 × h × w (bytes or floats, RGB), to what the network reads."""
+        mean, scale = (
+            value if isinstance(value, float) else torch.tensor(value, device=pixels.device)[:, None, None]
+            for value in (self.mean, self.scale)
+        )
+        return (pixels.float() - mean) / scale
 
 
 BUILT_IN: dict[str, Callable[[], nn.Module]] = {
@@ -132,11 +140,7 @@ class ImageEncoder(nn.Module):
             raise ValueError(
                 f"pixels of shape {tuple(pixels.shape)}; {self.kind.name} reads batch × 3 × {self.side} × {self.side}"
             )
-        mean, scale = (
-            value if isinstance(value, float) else torch.tensor(value, device=pixels.device)[:, None, None]
-            for value in (self.kind.mean, self.kind.scale)
-        )
-        normalised = (pixels.float() - mean) / scale
+        normalised = self.kind.normalise(pixels)
         if not self.without:
             return _vectors(getattr(self.network, self.kind.method)(normalised))
         for module in split_modules(self.kind, self.network, self.without)[0]:

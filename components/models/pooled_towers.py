@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from components.models.towers import SpeechTower, by_length, inside
 
 CHANNELS = 512
-"""Width of Whisper base's encoder (Radford et al. 2022, table 1), and of the vectors of words."""
+"""Width of Whisper base's encoder (Radford et al. 2022, table 1), and of the vectors of words; other encoders have their own."""
 QUERIES = 4
 DETECTORS = 1024
 SPAN = 3
@@ -32,13 +32,13 @@ class PooledSpeech(SpeechTower):
 
     cpu_batch = 64
 
-    def __init__(self, rows: int, embedding: int, dropout: float, width: int) -> None:
+    def __init__(self, rows: int, embedding: int, dropout: float, width: int, channels: int = CHANNELS) -> None:
         super().__init__(rows)
         # No bias: softmax is invariant to it.
-        self.queries = nn.Linear(CHANNELS, QUERIES, bias=False)
-        self.detectors = nn.Conv1d(CHANNELS, DETECTORS, SPAN, padding=SPAN // 2)
+        self.queries = nn.Linear(channels, QUERIES, bias=False)
+        self.detectors = nn.Conv1d(channels, DETECTORS, SPAN, padding=SPAN // 2)
         self.norm = nn.LayerNorm(DETECTORS)
-        pooled = (QUERIES + 3) * CHANNELS + 2 * DETECTORS
+        pooled = (QUERIES + 3) * channels + 2 * DETECTORS
         self.layers = nn.Sequential(
             nn.BatchNorm1d(pooled, affine=False),
             nn.Dropout(dropout),
@@ -50,7 +50,7 @@ class PooledSpeech(SpeechTower):
 
     @abstractmethod
     def vectors(self, features: Tensor) -> Tensor:
-        """Map B × rows × T to vectors, B × T × CHANNELS."""
+        """Map B × rows × T to vectors, B × T × channels."""
 
     def embed(self, features: Tensor, lengths: Tensor) -> Tensor:
         return self.layers(by_length(self.pool, features, lengths))
@@ -72,12 +72,12 @@ class PooledSpeech(SpeechTower):
 
 
 class StateSpeech(PooledSpeech):
-    """Over the states of Whisper's frozen encoder, 512 × states."""
+    """Over the states of a frozen speech encoder, its width × states."""
 
     reads = "states"
 
-    def __init__(self, embedding: int, dropout: float, *, width: int) -> None:
-        super().__init__(CHANNELS, embedding, dropout, width)
+    def __init__(self, embedding: int, dropout: float, *, width: int, states: int = CHANNELS) -> None:
+        super().__init__(states, embedding, dropout, width, states)
 
     def vectors(self, features: Tensor) -> Tensor:
         return features.transpose(1, 2)

@@ -87,12 +87,7 @@ def load_trained(folder: Path, *, encoder: Callable[[dict[str, Any]], nn.Module 
     Raises:
         ValueError: a file is missing or damaged, or they do not belong together (one line).
     """
-    config = _config(folder / CONFIG)
-    words = config["vocabulary"]
-    _check_vocabulary(folder / CONFIG, config)
-    unknown = set(config["network"]) - {field.name for field in fields(CaptionerConfig)}
-    if unknown:
-        raise ValueError(f"{folder / CONFIG}: has network settings of another version: {', '.join(sorted(unknown))}")
+    config = read_captioner_config(folder / CONFIG)
     weights = read_weights_of(folder / WEIGHTS, KIND)
     has_encoder = any(name.startswith("encoder.") for name in weights)
     if has_encoder and encoder is None:
@@ -100,19 +95,20 @@ def load_trained(folder: Path, *, encoder: Callable[[dict[str, Any]], nn.Module 
     built = encoder(config["encoder"]) if has_encoder and encoder is not None else None
     model = ImageCaptioner(build(CaptionerConfig(**config["network"])), built)
     load_state(model, weights, folder / WEIGHTS, "vocabulary or size")
-    return TrainedCaptioner(model.eval(), words, config)
+    return TrainedCaptioner(model.eval(), config["vocabulary"], config)
 
 
-def _config(path: Path) -> dict[str, Any]:
+def read_captioner_config(path: Path) -> dict[str, Any]:
+    """Return a captioner's ``config.json``; raise ValueError (one line) if it is missing, damaged, or of another version."""
     config = read_config(path, KIND, ("vocabulary", "vocabulary_sha256"))
     if "network" not in config["network"]:
         raise ValueError(f"{path}: lacks the name of its network")
-    return config
-
-
-def _check_vocabulary(path: Path, config: Mapping[str, Any]) -> None:
     words, size = config["vocabulary"], config["network"].get("vocabulary")
     if vocabulary_digest(words) != config["vocabulary_sha256"]:
         raise ValueError(f"{path}: its words are not those it was trained with (their digest differs)")
     if size != len(words):
         raise ValueError(f"{path}: has {len(words)} words for a network of {size}")
+    unknown = set(config["network"]) - {field.name for field in fields(CaptionerConfig)}
+    if unknown:
+        raise ValueError(f"{path}: has network settings of another version: {', '.join(sorted(unknown))}")
+    return config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from components.models.dual_encoder_files import LoadedDualEncoder, load_dual_en
 from components.retrieval.inputs import open_input
 from components.retrieval.items import Crop, PairItems
 from components.retrieval.pairs import Pairs
+from components.speech.recognition.hub_states import open_ear
 from components.training.inference import batch_size, batches, computing, device_of, explain_memory, place
 from components.training.settings import PLAIN_INFERENCE
 from components.vision.trained_encoders import trainable_encoder
@@ -60,11 +61,10 @@ def model_folder(trained: StageOutput, key: str) -> Path:
     return folders.pop()
 
 
-def speech_towers(models: StageOutput, keys: Iterable[str]) -> dict[str, str]:
-    """Return model → the name of its speech tower, for these models of an output."""
+def networks_of(models: StageOutput, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return model → its network's settings, for these models of an output."""
     folders = {key: model_folder(models, key) for key in keys}
-    configs = {key: json.loads((folder / "config.json").read_text(encoding="utf-8")) for key, folder in folders.items()}
-    return {key: config["network"]["speech"] for key, config in configs.items()}
+    return {key: json.loads((folder / "config.json").read_text(encoding="utf-8"))["network"] for key, folder in folders.items()}
 
 
 def empty_image_encoder(config: DualEncoderConfig) -> ImageEncoder | None:
@@ -124,6 +124,7 @@ def embed_pairs(
     pairs: Pairs,
     *,
     annotations: ResultCache,
+    project: Path,
     frames: int,
     crops: Sequence[Crop],
     hardware: Inference,
@@ -134,6 +135,7 @@ def embed_pairs(
 
     Args:
         annotations: the cache of states.
+        project: the root that the folder of an ear is relative to.
         frames: clip length of the model's training.
         crops: of the images: the centre, as in training, or the whole.
         hardware: the network is moved to its device.
@@ -143,9 +145,10 @@ def embed_pairs(
     Raises:
         HearsightError: memory is insufficient, or there is no GPU.
     """
+    ear = open_ear(network.config.plain(), project, hardware.device())
     items = PairItems(
         pairs,
-        open_input(network.speech, pairs, 0, annotations, texts),
+        open_input(network.speech, pairs, 0, annotations, texts, ear),
         np.arange(len(pairs)),
         seed=0,
         frames=frames,

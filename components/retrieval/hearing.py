@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 
 from components.core.errors import HearsightError
+from components.execution.resources import CORE, Resources
 from components.retrieval.inputs import readable
 from components.speech.audio.files import Samples, from_flac
 from components.speech.audio.measures import is_silent
 from components.speech.recognition.encoder_states import ENCODER, EncoderStates
+from components.speech.recognition.hub_states import open_ear
 from components.speech.recognition.recognizer import INSTALL, Whisper, installed, recogniser_for
 
 if TYPE_CHECKING:
@@ -28,18 +30,23 @@ PIECE = 64
 """Recordings that a worker takes at a time."""
 
 
-def hear_states(stage: Stage, towers: Collection[str], splits: Sequence[str], voices: Sequence[str] = ()) -> None:
-    """Encode the utterances of these splits and voices (empty: all) that are not cached, if one of the towers reads states.
+def hear_states(stage: Stage, networks: Iterable[Mapping[str, Any]], splits: Sequence[str], voices: Sequence[str] = ()) -> None:
+    """Encode the utterances of these splits and voices (empty: all) that are not cached, for the networks that read states.
+
+    Args:
+        networks: as :meth:`~components.models.dual_encoder.DualEncoderConfig.plain`, or settings of towers with an ear's facts.
 
     Raises:
-        HearsightError: the encoder is not installed, or a recording cannot be read.
+        HearsightError: an encoder is not installed, or a recording cannot be read.
     """
-    if "whisper" not in towers:
-        return
-    if not installed(ENCODER):
+    device = stage.engine.device(stage.params.hardware.accelerator)
+    ears = [open_ear(network, stage.project, device) for network in networks if network["speech"] == "whisper"]
+    if any(isinstance(ear, EncoderStates) for ear in ears) and not installed(ENCODER):
         raise HearsightError("the tower 'whisper' has no encoder", where=stage.place(), hint=f"run `{INSTALL}`")
-    recordings = [recording for heard in _recordings(stage, splits, voices).values() for recording in heard]
-    _annotate(stage, EncoderStates(), recordings)
+    for ear in {ear.model: ear for ear in ears}.values():
+        recordings = [recording for heard in _recordings(stage, splits, voices).values() for recording in heard]
+        gpus = int(device == "gpu" and not isinstance(ear, EncoderStates))
+        _annotate(stage, ear, recordings, Resources(gpus=gpus))
 
 
 def hear_words(stage: Stage, split: str, voices: Sequence[str]) -> bool:
@@ -86,11 +93,11 @@ def _recordings(stage: Stage, splits: Sequence[str], voices: Sequence[str]) -> d
     return {language: list(recordings.values()) for language, recordings in by_language.items()}
 
 
-def _annotate(stage: Stage, annotator: Annotator, recordings: Sequence[Recording]) -> None:
+def _annotate(stage: Stage, annotator: Annotator, recordings: Sequence[Recording], resources: Resources = CORE) -> None:
     missing = set(stage.annotations.find_missing(annotator, [digest for _, _, digest in recordings]))
     todo = [recording for recording in recordings if recording[2] in missing]
     pieces = [(annotator, todo[first : first + PIECE]) for first in range(0, len(todo), PIECE)]
-    for _ in stage.map_uncached(_annotate_piece, pieces, step=annotator.name):
+    for _ in stage.map_uncached(_annotate_piece, pieces, step=annotator.name, resources=resources):
         pass
 
 

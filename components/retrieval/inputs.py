@@ -29,6 +29,7 @@ from components.models.towers import SpeechTower
 from components.retrieval.pairs import Pairs
 from components.speech.audio.files import Samples
 from components.speech.recognition.encoder_states import AVERAGED, EncoderStates, unpack
+from components.speech.recognition.hub_states import Ear
 
 NORMALISED_BY = 2000
 """Maximum number of training clips for the mean and deviation that normalise a row."""
@@ -167,15 +168,22 @@ class Coefficients(SpeechInput):
         return super().part(item, frames, choose_start)
 
 
+WHISPER = EncoderStates()
+
+
 class States(SpeechInput):
-    """States of Whisper's frozen encoder, 512 × states of 80 ms, from the result cache: computed once for all trainings."""
+    """States of a frozen encoder, its width × states of 80 ms, from the result cache: computed once for all trainings.
+
+    Args:
+        ear: what hears.
+    """
 
     frames = 2 * AVERAGED
     """Frames of 10 ms for which a state stands."""
 
-    def __init__(self, pairs: Pairs, held: float, annotations: ResultCache) -> None:
+    def __init__(self, pairs: Pairs, held: float, annotations: ResultCache, ear: Ear = WHISPER) -> None:
         super().__init__(pairs, held)
-        self.annotations, self.digests = annotations, pairs.utterances["audio_sha256"].to_pylist()
+        self.ear, self.annotations, self.digests = ear, annotations, pairs.utterances["audio_sha256"].to_pylist()
 
     @staticmethod
     def columns(frames: int) -> int:
@@ -187,13 +195,13 @@ class States(SpeechInput):
         return 0, frames // States.frames
 
     @staticmethod
-    def of_sound(samples: Samples) -> Tensor:
+    def of_sound(samples: Samples, ear: Ear = WHISPER) -> Tensor:
         """Return the states of a sound, float32; raise HearsightError if the encoder is not installed."""
-        return torch.from_numpy(unpack(EncoderStates().compute(samples)).T)
+        return torch.from_numpy(unpack(ear.compute(samples)).T)
 
     def _compute(self, item: int) -> Tensor:
         digest = self.digests[item]
-        return torch.from_numpy(self.annotations.annotate(EncoderStates(), {digest: partial(self._samples, item)})[digest])
+        return torch.from_numpy(self.annotations.annotate(self.ear, {digest: partial(self._samples, item)})[digest])
 
     def _values(self, kept: Tensor) -> Tensor:
         return torch.from_numpy(unpack(kept.numpy()).T)
@@ -232,12 +240,17 @@ INPUTS: dict[str, type[Coefficients] | type[States]] = {"coefficients": Coeffici
 
 
 def open_input(
-    tower: SpeechTower, pairs: Pairs, held: float, annotations: ResultCache, texts: Sequence[str] | None = None
+    tower: SpeechTower,
+    pairs: Pairs,
+    held: float,
+    annotations: ResultCache,
+    texts: Sequence[str] | None = None,
+    ear: Ear = WHISPER,
 ) -> SpeechInput:
     """Return what a tower reads of these utterances; the arguments are those of the inputs."""
     if isinstance(tower, TextSpeech):
         return Words(pairs, held, tower.vocabulary, texts)
-    return States(pairs, held, annotations) if tower.reads == "states" else Coefficients(pairs, held)
+    return States(pairs, held, annotations, ear) if tower.reads == "states" else Coefficients(pairs, held)
 
 
 def vocabulary_of(captions: Sequence[str]) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from components.core.digests import digest_value
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
 from components.execution.ranks import rank_number
+from components.hub.model import find_model
 from components.models.contrastive import LossSettings
 from components.models.dual_encoder import DualEncoder, DualEncoderConfig
 from components.models.dual_encoder_files import save_dual_encoder, warm_start
@@ -22,6 +23,7 @@ from components.retrieval.inputs import open_input, vocabulary_of
 from components.retrieval.items import PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.recipe import DualEncoderTraining
+from components.speech.recognition.hub_states import HubStates, open_ear
 from components.training.checkpoints import checkpoint_folder
 from components.training.fit import DUAL_ENCODER, fit, history_csv
 from components.training.progress import open_progress
@@ -54,6 +56,19 @@ def starting_weights(towers: Towers, project: Path) -> str:
     return weights_digest(towers.image, installed_file(project, towers.weights))
 
 
+def plain_towers(towers: Towers, tower: str, project: Path) -> dict[str, Any]:
+    """Return the settings of the rows that name this speech tower, with digest and width of an ear.
+
+    Raises:
+        HearsightError: the ear is no speech encoder, or not there.
+    """
+    plain = towers.of_row(tower)
+    if "ear" not in plain:
+        return plain
+    heard = HubStates(find_model(project, plain["ear"]))
+    return plain | {"ear_sha256": heard.found.digest, "states": heard.width}
+
+
 def input_digests(inputs: Mapping[str, StageOutput]) -> dict[str, str]:
     """Return the digest of each input set. Pretrained models are left out: the job's spec names the one that is used."""
     return {name: output.digest for name, output in inputs.items() if name != START}
@@ -71,7 +86,7 @@ def train_dual_encoder(spec: dict[str, Any], task: Task, folder: Path) -> None:
     Args:
         spec: ``row`` and ``seed``; ``settings``, a plain :class:`~components.retrieval.settings.DualEncoderSettings` with the
             row's batch; ``loss``, its name; ``percent`` of the training pairs; ``towers``, a plain
-            :class:`~components.retrieval.settings.Towers` with ``weights_sha256`` beside ``weights``; ``start``: None, or
+            :func:`plain_towers` with ``weights_sha256`` beside ``weights``; ``start``: None, or
             ``{"model", "weights_sha256", "towers"}``: a model of ``inputs["start"]`` and the towers to copy from it (the network
             is then that model's, and ``towers`` may be None); ``sets``: the sets' digests, since a job is cached by its spec;
             ``voices``: those to train on, absent for all.
@@ -102,7 +117,9 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         raise HearsightError(what, where=run_name, hint="raise the row's percent, or bring more data")
     reseed(seed, "dual_encoder", "weights")
     network, started = build(spec, task, training)
-    inputs = {split: open_input(network.speech, of_split, clips["held"], task.annotations) for split, of_split in splits.items()}
+    ear = open_ear(network.config.plain(), task.project, hardware.device())
+    reading: dict[str, Any] = {"held": clips["held"], "annotations": task.annotations, "ear": ear}
+    inputs = {split: open_input(network.speech, of_split, **reading) for split, of_split in splits.items()}
     common: dict[str, Any] = {"seed": seed, "frames": clips["frames"], "side": network.config.image_side}
     common["fixed"] = hardware.compile or network.speech.padding_counts
     items = PairItems(training, inputs["train"], rows, training=True, **common)

@@ -42,7 +42,10 @@ class Towers(Settings):
 
     speech: Literal["convolutions", "inception_resnet_v2", "whisper"] = "inception_resnet_v2"
     """The speech tower of rows that name none: light, that of CSC §4.1 over MFCCs stacked three times, or over the states of
-    Whisper's frozen encoder. CSC §4.1: inception_resnet_v2."""
+    Whisper's frozen encoder, or of ``ear``. CSC §4.1: inception_resnet_v2."""
+    ear: str = ""
+    """What whisper reads the states of instead of Whisper base: a Whisper, HuBERT, wav2vec 2.0 or WavLM of a hub (its id with the
+    full hash of a commit) or a folder (docs/providers.md). Ours."""
     image: Literal["features", "convolutions", "efficientnet_lite0", "inception_resnet_v2"] = "inception_resnet_v2"
     """The image tower: over a frozen encoder's vector, a small one over pixels, or a large one over pixels (the paper's). CSC
     §4.1: inception_resnet_v2."""
@@ -75,6 +78,9 @@ class Towers(Settings):
         """Return the plain settings of the rows that name this speech tower; empty for those that name none."""
         plain = self.plain()
         dropouts, speech = plain.pop("dropouts"), tower or self.speech
+        if not self.ear or speech != "whisper":
+            # Results without it stay valid.
+            del plain["ear"]
         return plain | {"speech": speech, "dropout": dropouts.get(speech, self.dropout)}
 
 

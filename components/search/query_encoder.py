@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,13 @@ import torch
 from numpy.typing import NDArray
 
 from components.core.digests import sha256_bytes
-from components.core.errors import HearsightError
 from components.retrieval.embedding import FRAMES_A_SECOND, open_folder
 from components.retrieval.inputs import INPUTS
 from components.search.queries import Query
+from components.speech.recognition.hub_states import Ear, open_ear
 from components.vision.crops import evaluation_view
-from components.vision.image_encoders import EncodedImage, ViewSpec
+from components.vision.image_encoders import ViewSpec
+from components.vision.named_encoders import recorded_encoder
 from components.vision.training_images import open_image
 
 
@@ -43,7 +45,7 @@ class QueryEncoder:
 
     @torch.inference_mode()
     def embed(self, query: Query) -> NDArray[np.float32]:
-        """Return the query's embedding: D numbers, float32; raise HearsightError if the frozen encoder's weights are missing."""
+        """Return the query's embedding: D numbers, float32; raise HearsightError if a frozen encoder's weights are missing."""
         if query.samples is not None:
             embeddings = self.network.embed_speech(*self._speech(query.samples))
         else:
@@ -51,11 +53,16 @@ class QueryEncoder:
         vector: NDArray[np.float32] = embeddings[0].float().numpy()
         return vector
 
+    @cached_property
+    def _ear(self) -> Ear:
+        return open_ear(self.network.config.plain())
+
     def _speech(self, samples: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the speech tower's input of the clip's beginning, padded if padding counts, as a batch of one; its length."""
         tower = self.network.speech
         columns = INPUTS[tower.reads].columns(self.config["frames"])
-        clip = INPUTS[tower.reads].of_sound(samples)[:, :columns]
+        heard_by = (self._ear,) if tower.reads == "states" else ()
+        clip = INPUTS[tower.reads].of_sound(samples, *heard_by)[:, :columns]
         length = clip.shape[1]
         if tower.padding_counts:
             clip = torch.nn.functional.pad(clip, (0, columns - length))
@@ -71,13 +78,7 @@ class QueryEncoder:
         return torch.from_numpy(pixels.transpose(2, 0, 1)[None].copy())
 
     def _frozen(self, data: bytes) -> NDArray[np.float16]:
-        encoder = self.config["encoder"]
         view = ViewSpec("centre", grid=False) if self.crop == "centre" else ViewSpec(grid=False)
-        annotator = EncodedImage(encoder["name"], self.weights, encoder["side"], view_spec=view)
-        if annotator.digest != encoder["weights_sha256"]:
-            what = f"its image tower reads features of {encoder['name']} with other weights ({encoder['weights_sha256'][:40]})"
-            raise HearsightError(
-                what, where=self.weights or encoder["name"], hint="name the weights file that extract_features was given"
-            )
-        vector: NDArray[np.float16] = annotator.compute((data, sha256_bytes(data), 0))[0]
+        encoder = recorded_encoder(self.config["encoder"], self.weights, view)
+        vector: NDArray[np.float16] = encoder.compute((data, sha256_bytes(data), 0))[0]
         return vector

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
 
 TAG = "hearsight."
-CAPTIONERS, RETRIEVAL = "captioner-models", "retrieval-models"
-"""The experiments of trained models."""
+CAPTIONERS, RETRIEVAL, COMPARISONS = "captioner-models", "retrieval-models", "captioner-comparisons"
+"""The experiments of trained models, and of models that describe the same folder."""
 ABOUT = {
     CAPTIONERS: "One run for each trained captioner: select some and press Compare.",
     RETRIEVAL: "One run for each trained dual encoder of speech and images: select some and press Compare.",
+    COMPARISONS: "One run for each model and folder (hearsight compare): select those of a folder and press Compare.",
 }
 ABOUT_OTHERS = "The runs of this dataset's stages, with records kept, yield and time."
 """What MLflow's list of experiments says of each."""

@@ -24,6 +24,7 @@ from components.models.packed_linear import pack_linear_layers
 from components.models.trained_captioner import TrainedCaptioner, load_trained
 from components.vision.image_encoders import EncodedImage
 from components.vision.image_files import require_image
+from components.vision.named_encoders import recorded_encoder
 from components.vision.trained_encoders import captioner_encoder
 from components.vision.training_images import open_image, whole_view
 
@@ -128,10 +129,4 @@ class Captioner:
 def _frozen_encoder(trained: TrainedCaptioner, weights: Path | None) -> EncodedImage | None:
     """Return the encoder of a captioner's features; None where it is trained too, or not named."""
     about = trained.config.get("encoder")
-    if not about or about.get("trained"):
-        return None
-    encoder = EncodedImage(about["name"], weights, about["side"], without=about.get("trained_blocks", 0))
-    if encoder.digest != about.get("weights_sha256", encoder.digest):
-        what = f"reads features of {about['name']} with other weights ({about['weights_sha256'][:40]})"
-        raise HearsightError(what, where=weights or about["name"], hint="name the weights file that extract_features was given")
-    return encoder
+    return None if not about or about.get("trained") else recorded_encoder(about, weights)

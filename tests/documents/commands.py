@@ -158,6 +158,12 @@ TESTED = {
     r"hearsight describe( .*)?": (
         "tests/tools/describe/test_command.py::test_a_folder_is_resumed_by_content_and_a_damaged_file_stops_nothing"
     ),
+    r"hearsight compare( .*)?": (
+        "tests/tools/describe/test_compare.py::test_each_model_is_a_run_that_a_second_call_does_not_repeat"
+    ),
+    r"hearsight models (export|import)( .*)?": (
+        "tests/tools/describe/test_model_archive.py::test_the_commands_name_an_unstated_licence_and_what_to_run"
+    ),
     r"hearsight feedback( .*)?": ("tests/tools/feedback/test_feedback.py::test_the_command_prints_a_json_line_for_each_remark"),
     r"hearsight knowledge index.*": "tests/knowledge/test_wikidata_index.py::test_every_form_of_the_dump_makes_the_same_index",
     r"hearsight knowledge ask.*": "tests/documents/test_commands.py::test_knowledge_ask_answers_the_documented_question",

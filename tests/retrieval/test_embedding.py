@@ -112,7 +112,8 @@ def test_clips_of_similar_length_share_a_batch(pairs: dict[bool, Pairs], monkeyp
 
 def test_reading_processes_and_bfloat16_are_used_if_set(pairs: dict[bool, Pairs], tmp_path: Path) -> None:
     network = network_of("features")
-    chosen: dict[str, Any] = {"annotations": ResultCache(tmp_path), "frames": FRAMES, "crops": ["whole"], "where": "a test"}
+    chosen: dict[str, Any] = {"annotations": ResultCache(tmp_path), "project": tmp_path, "frames": FRAMES}
+    chosen |= {"crops": ["whole"], "where": "a test"}
     plain = embed_pairs(network, pairs[True], hardware=PLAIN_INFERENCE, **chosen)
     again = embed_pairs(network, pairs[True], hardware=Inference(workers=2), **chosen)
     assert (plain[0] == again[0]).all() and (plain[1]["whole"] == again[1]["whole"]).all()

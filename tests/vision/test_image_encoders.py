@@ -21,13 +21,13 @@ from components.models.mobilenet_v2 import MobileNetV2
 from components.vision.features import ImageFeatures, flatten
 from components.vision.image_encoders import (
     EncodedImage,
-    MobileNetFile,
     ViewSpec,
     _loaded,
     feature_key,
     load_encoder,
     weights_digest,
 )
+from components.vision.named_encoders import PostEncoder
 
 
 def drawn_image(colour: str = "red") -> bytes:
@@ -140,7 +140,7 @@ def mobile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_mobilenet_v2_reads_channels_normalised_as_torchvisions(mobile: Path) -> None:
-    file = MobileNetFile.of(Path("/"), str(mobile))
+    file = PostEncoder.of(Path("/"), str(mobile))
     result = file.annotator(Path("/")).compute((DATA, SHA, 0))
     assert result.shape == (1, 1280)
     pixels = np.array(flatten(DATA).resize((224, 224), 3), np.float32) / 255
@@ -152,11 +152,11 @@ def test_mobilenet_v2_reads_channels_normalised_as_torchvisions(mobile: Path) ->
 
 
 def test_posts_are_compared_by_mobilenet_v2_if_its_file_is_named_else_by_lite0(mobile: Path) -> None:
-    named, other = MobileNetFile.of(Path("/"), str(mobile)), MobileNetFile.of(Path("/"), "")
-    assert isinstance(other.annotator(Path("/")), ImageFeatures) and MobileNetFile(*list(named)) == named
+    named, other = PostEncoder.of(Path("/"), str(mobile)), PostEncoder.of(Path("/"), "")
+    assert isinstance(other.annotator(Path("/")), ImageFeatures) and PostEncoder(*list(named)) == named
     assert named.digest == weights_digest("mobilenet_v2", mobile) and named.digest[:16] in named.annotator(Path("/")).model
     with pytest.raises(HearsightError, match="cannot be read"):
-        MobileNetFile.of(Path("/"), "nowhere.pth")
+        PostEncoder.of(Path("/"), "nowhere.pth")
 
 
 def test_results_are_separate_by_weights_encoder_and_image_size(weights: Path, tmp_path: Path) -> None:

@@ -44,11 +44,15 @@ class EncoderStates:
         samples = np.pad(payload[: frames * HOP], (0, (read - frames) * HOP))
         mel = np.ascontiguousarray(log_mel(samples)[:, :read])
         states = np.array(model.encode(ctranslate2.StorageView.from_array(mel[None])), dtype=np.float32)[0]
-        states = states[: max(1, frames // 2)]
-        starts = np.arange(0, len(states), AVERAGED)
-        sizes = np.diff(np.append(starts, len(states))).astype(np.float32)
-        averaged: NDArray[np.float32] = (np.add.reduceat(states, starts) / sizes[:, None]).astype(np.float32, copy=False)
-        return pack(averaged)
+        return pack(average(states[: max(1, frames // 2)]))
+
+
+def average(states: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the means of :data:`AVERAGED` states each, n × C."""
+    starts = np.arange(0, len(states), AVERAGED)
+    sizes = np.diff(np.append(starts, len(states))).astype(np.float32)
+    averaged: NDArray[np.float32] = (np.add.reduceat(states, starts) / sizes[:, None]).astype(np.float32, copy=False)
+    return averaged
 
 
 def pack(states: NDArray[np.float32]) -> NDArray[np.int8]:

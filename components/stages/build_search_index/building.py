@@ -44,7 +44,7 @@ def build(stage: Stage) -> Built:
     model = choose_model(trained.table().to_pylist(), params.model, stage.place("model"))
     folder = model_folder(trained, model["key"])
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    hear_states(stage, [config["network"]["speech"]], params.splits)
+    hear_states(stage, [config["network"]], params.splits)
     sets = {name: output.digest for name, output in stage.inputs.items() if name != "input"}
     # config.json is part of the key, since it holds the length of the audio crop.
     files = {"weights_sha256": model["weights_sha256"], "config_sha256": sha256_file(folder / "config.json")}

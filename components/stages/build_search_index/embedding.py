@@ -33,6 +33,7 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
             network,
             pairs,
             annotations=task.annotations,
+            project=task.project,
             frames=config["frames"],
             crops=[spec["crop"]],
             hardware=task.params,

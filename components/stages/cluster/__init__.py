@@ -1,6 +1,6 @@
 """cluster: group posts with similar images; posts that fit no cluster are outliers (-1); every post gets a position on a map.
 
-Features of the whole image (1280 values) → the number of principal components that keeps ``variance`` → UMAP to that many
+Features of the whole image → the number of principal components that keeps ``variance`` → UMAP to that many
 dimensions (or ``dimensions``) → HDBSCAN, repeated on its outliers until few are left. Source: PCV §4.3.2 and §4.3.3. The clusters
 serve exploration (PCV §5): duplicates are searched among all posts, not within clusters.
 Not in scope: duplicates (``dedup``), plots (``posts_report``).
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.core.params import Settings, did_you_mean
+from components.execution.resources import Accelerator
 
 SUMMARY = "clusters.json"
 """Output file with the numbers of posts, components, dimensions and neighbours, and those of each round."""
@@ -39,6 +40,11 @@ class Params(Settings):
     mobilenet_v2: str = ""
     """A file of weights of MobileNetV2 (torchvision's names, safetensors or pth), relative to the project; empty for features of
     EfficientNet-lite0, whose weights are at hand. PCV §4.3.2: MobileNetV2."""
+    encoder: str = ""
+    """Instead of these a model of a hub (its id with the full hash of a commit) or a folder, such as DINOv2 (docs/providers.md);
+    empty for none. Ours."""
+    accelerator: Accelerator = "cpu"
+    """Where mobilenet_v2 or encoder compute: the processor, a GPU in batches of 64, or a GPU where there is one. Ours."""
     embedding: Embedding = Embedding()
     """Settings of the projection."""
     min_cluster_size: int = 200

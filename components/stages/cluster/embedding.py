@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from components.execution.shard_worker import Task
 from components.stages.cluster.vectors import read_vectors
-from components.vision.image_encoders import MobileNetFile
+from components.vision.named_encoders import PostEncoder
 
 FACTS = "embedding.json"
 LEAST = 5
@@ -31,14 +31,14 @@ def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``keys.json``, ``embedding.npy`` (posts × dimensions), ``map.npy`` (posts × 2) and :data:`FACTS`.
 
     Args:
-        spec: ``lost``: keys of the input that have no features; ``mobilenet``: as in :func:`.vectors.compute_features`.
+        spec: ``lost``: keys of the input that have no features; ``encoder``: as in :func:`.vectors.compute_features`.
         task: ``params`` is :class:`components.stages.cluster.Embedding`.
     """
     params, dropped = task.params, set(spec["lost"])
     table = task.inputs["input"].table(["key", "image_sha256"])
     columns = zip(table["key"].to_pylist(), table["image_sha256"].to_pylist(), strict=True)
     posts = sorted((key, sha) for key, sha in columns if key not in dropped)
-    vectors = read_vectors(posts, task.annotations, MobileNetFile(*spec["mobilenet"]).annotator(task.project))
+    vectors = read_vectors(posts, task.annotations, PostEncoder(*spec["encoder"]).annotator(task.project))
     components = count_components(vectors, params.variance)
     requested = params.dimensions or max(2, components)
     neighbours, dimensions = limit_to_posts(len(posts), params.neighbours, requested)

@@ -14,21 +14,22 @@ from components.core.records import OUTPUT_SCHEMAS
 from components.core.shards import read_table
 from components.execution.stage import Job, Stage
 from components.stages.cluster import SUMMARY, embedding, rounds, vectors
-from components.vision.image_encoders import MobileNetFile
+from components.vision.named_encoders import PostEncoder
 
 
 def run(stage: Stage) -> None:
     """Write each shard's posts with their cluster, its round, and their position on the map."""
     source, media = stage.inputs["input"], stage.inputs["media"]
-    mobilenet = list(MobileNetFile.of(stage.project, stage.params.mobilenet_v2))
-    shared = {"media": media.digest, "mobilenet": mobilenet}
-    featured = stage.map(vectors.compute_features, source.shards, step="features", params={}, shared=shared, publish=False)
+    params = stage.params
+    encoder = PostEncoder.of(stage.project, params.mobilenet_v2, params.encoder, stage.engine.device(params.accelerator))
+    given: dict[str, Any] = {"params": {}, "shared": {"media": media.digest, "encoder": list(encoder)}, "publish": False}
+    featured = stage.map(vectors.compute_features, source.shards, step="features", resources=encoder.resources, **given)
     verdicts = {ref.name: read_table(ref.ledger).to_pylist() for ref in featured}
     dropped_keys = sorted(row["key"] for rows in verdicts.values() for row in rows if row["verdict"] != "kept")
-    job = Job("embedding", {"lost": dropped_keys, "mobilenet": mobilenet})
-    [space] = stage.jobs(embedding.embed_job, [job], step="embedding", params=stage.params.embedding)
+    job = Job("embedding", {"lost": dropped_keys, "encoder": list(encoder)})
+    [space] = stage.jobs(embedding.embed_job, [job], step="embedding", params=params.embedding)
     space_path = str(space.relative_to(stage.state))
-    settings = stage.params.model_dump(exclude={"embedding", "mobilenet_v2"})
+    settings = params.model_dump(exclude={"embedding", "mobilenet_v2", "encoder", "accelerator"})
     [clustered] = stage.jobs(rounds.rounds_job, [Job("rounds", {"embedding": space_path})], step="rounds", params=settings)
 
     summary = json.loads((space / embedding.FACTS).read_text()) | json.loads((clustered / rounds.FACTS).read_text())

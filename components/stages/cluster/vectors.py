@@ -1,7 +1,7 @@
 """Features of every post's image, read through the result cache.
 
-Each is the global vector of the whole image, of 1280 values: by the paper's MobileNetV2 from a file of weights, or else by
-EfficientNet-lite0, since no package contains those weights.
+Each is the vector of the whole image: by the paper's MobileNetV2 from a file of weights, by a model of a hub, or else by
+EfficientNet-lite0, since no package contains MobileNetV2's weights.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.shard_worker import ShardOut, Task
-from components.vision.features import WIDTH, ImageFeatures, feature_key
-from components.vision.image_encoders import EncodedImage, MobileNetFile
+from components.vision.features import ImageFeatures, feature_key
+from components.vision.image_encoders import EncodedImage
+from components.vision.named_encoders import PostEncoder
 from components.web.images.opening import UnreadableImageError
 
 BATCH = 256
@@ -31,7 +32,7 @@ def compute_features(table: pa.Table, task: Task) -> ShardOut:
     """Compute the features of a shard's images; drop posts whose image is missing or unreadable.
 
     Args:
-        task: ``shared["mobilenet"]`` is a :class:`~components.vision.image_encoders.MobileNetFile` as a list.
+        task: ``shared["encoder"]`` is a :class:`~components.vision.named_encoders.PostEncoder` as a list.
     """
     media = task.inputs["media"]
     images: dict[str, Callable[[], Any]] = {}
@@ -44,7 +45,7 @@ def compute_features(table: pa.Table, task: Task) -> ShardOut:
             broken[row["key"]] = "image_missing"
         elif sha not in images:
             images[sha] = partial(_payload, media, row["media"], sha)
-    unreadable = _compute(task.annotations, images, MobileNetFile(*task.shared["mobilenet"]).annotator(task.project))
+    unreadable = _compute(task.annotations, images, PostEncoder(*task.shared["encoder"]).annotator(task.project))
     for row in rows:
         key = row["key"]
         if key not in broken and row["image_sha256"] in unreadable:
@@ -61,12 +62,12 @@ def compute_features(table: pa.Table, task: Task) -> ShardOut:
 def read_vectors(
     posts: Sequence[tuple[str, str]], annotations: ResultCache, annotator: ImageFeatures | EncodedImage
 ) -> NDArray[np.float32]:
-    """Return the global vectors of ``(key, image's sha256)``, posts × WIDTH, in the given order; nothing is computed.
+    """Return the global vectors of ``(key, image's sha256)``, posts × F, in the given order; nothing is computed.
 
     Raises:
         HearsightError: the cache lost one since :func:`compute_features`.
     """
-    vectors = np.empty((len(posts), WIDTH), dtype=np.float32)
+    vectors = np.empty((len(posts), annotator.width), dtype=np.float32)
     for start in range(0, len(posts), BATCH):
         batch = posts[start : start + BATCH]
         features = annotations.read(annotator, [feature_key(sha, 0) for _, sha in batch])

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from components.core.errors import HearsightError
 from components.core.params import Settings
+from components.execution.resources import Accelerator
 
 
 class PerceptualHash(Settings):
@@ -90,5 +91,10 @@ class Params(Settings):
     mobilenet_v2: str = ""
     """A file of weights of MobileNetV2, as in ``cluster``; empty for features of EfficientNet-lite0, for which the defaults of
     ``aligned`` were chosen. PCV §4.3: MobileNetV2."""
+    encoder: str = ""
+    """Instead of these a model of a hub (its id with the full hash of a commit) or a folder, such as DINOv2 (docs/providers.md);
+    empty for none. Ours."""
+    accelerator: Accelerator = "cpu"
+    """Where mobilenet_v2 or encoder compute: the processor, a GPU in batches of 64, or a GPU where there is one. Ours."""
     posts: Posts | None = None
     """Settings for duplicate posts; null, for pages, drops only repeated captions within a group."""

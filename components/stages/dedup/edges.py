@@ -19,8 +19,7 @@ from components.stages.dedup.hashes import near_hashes
 from components.stages.dedup.images import find_repeats, prepare
 from components.stages.dedup.posts import Matched, PostPairs, image_distances
 from components.stages.dedup.records import Records
-from components.vision.features import WIDTH
-from components.vision.image_encoders import MobileNetFile
+from components.vision.named_encoders import PostEncoder
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,13 @@ class Images:
 
 def prepare_images(stage: Stage, records: Records) -> Images:
     """Return features of all images and the folders of their sketches, computed or cached."""
-    mobilenet = list(MobileNetFile.of(stage.project, stage.params.mobilenet_v2))
+    params = stage.params
+    encoder = PostEncoder.of(stage.project, params.mobilenet_v2, params.encoder, stage.engine.device(params.accelerator))
     jobs = [
-        Job(shard.name, {"images": shown, "mobilenet": mobilenet}, content_addressed=True)
+        Job(shard.name, {"images": shown, "encoder": list(encoder)}, content_addressed=True)
         for shard, shown in zip(records.shards, records.first_shown(), strict=True)
     ]
-    folders = stage.jobs(prepare, jobs, step="images", params={})
+    folders = stage.jobs(prepare, jobs, step="images", params={}, resources=encoder.resources)
     rows: dict[str, int] = {}
     unreadable: dict[str, str] = {}
     for folder in folders:
@@ -53,7 +53,8 @@ def prepare_images(stage: Stage, records: Records) -> Images:
     # The views of frames' contents come after the whole images, which posts are compared by.
     counts = [len(json.loads((folder / "images.json").read_text())) for folder in folders]
     vectors = [np.load(folder / "vectors.npy")[:count] for folder, count in zip(folders, counts, strict=True)]
-    return Images(folders, rows, np.concatenate([np.empty((0, WIDTH), np.float16), *vectors]), unreadable)
+    none = np.empty((0, encoder.annotator(stage.project).width), np.float16)
+    return Images(folders, rows, np.concatenate([none, *vectors]), unreadable)
 
 
 def aligned_repeats(stage: Stage, images: Images) -> Iterator[Pairs]:

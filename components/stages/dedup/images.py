@@ -20,8 +20,8 @@ from components.core.digests import sha256_bytes
 from components.execution.stage import Task
 from components.stages.dedup.matching import match_pairs
 from components.stages.dedup.sketches import SKETCH, cut_content, flatten, make_sketch, miniatures
-from components.vision.features import WIDTH, feature_key
-from components.vision.image_encoders import MobileNetFile
+from components.vision.features import feature_key
+from components.vision.named_encoders import PostEncoder
 from components.web.images.contrast import has_contrast
 
 MINIATURE_SLACK = 0.01
@@ -31,10 +31,10 @@ MINIATURE_SLACK = 0.01
 def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Compute features and sketches of ``spec["images"]`` (sha256 → media reference), in the order of the sha256.
 
-    ``spec["mobilenet"]`` is a :class:`~components.vision.image_encoders.MobileNetFile` as a list.
+    ``spec["encoder"]`` is a :class:`~components.vision.named_encoders.PostEncoder` as a list.
 
     Writes ``images.json`` (the sha256 of n images), ``views.npy`` (the image's row of each of v views, the n whole ones
-    first), ``vectors.npy`` (v, 1280) float16, ``sketches.npy`` (v, 64, 64), ``miniatures.npy`` (v, 144), and ``unreadable.json``
+    first), ``vectors.npy`` (v, F) float16, ``sketches.npy`` (v, 64, 64), ``miniatures.npy`` (v, 144), and ``unreadable.json``
     (sha256 → error) for undecodable images.
     """
     media = task.inputs["media"]
@@ -60,9 +60,10 @@ def prepare(spec: dict[str, Any], task: Task, folder: Path) -> None:
 
     payloads = {feature_key(sha256, 0): payload(sha256, inner=False) for sha256 in sketches}
     payloads |= {key: payload(sha256, inner=True) for sha256, (key, _) in contents.items()}
-    features = task.annotations.annotate(MobileNetFile(*spec["mobilenet"]).annotator(task.project), payloads)
+    annotator = PostEncoder(*spec["encoder"]).annotator(task.project)
+    features = task.annotations.annotate(annotator, payloads)
     keys = [*(feature_key(sha256, 0) for sha256 in sketches), *(key for key, _ in contents.values())]
-    vectors = np.array([features[key][0] for key in keys], np.float16).reshape(-1, WIDTH)
+    vectors = np.array([features[key][0] for key in keys], np.float16).reshape(-1, annotator.width)
     rows = {sha256: row for row, sha256 in enumerate(sketches)}
     np.save(folder / "views.npy", np.array([*rows.values(), *(rows[sha256] for sha256 in contents)], np.int64))
     np.save(folder / "vectors.npy", vectors)
@@ -129,7 +130,7 @@ def find_candidates(
     """Return rows i, j of views worth aligning, and the cosines of their features.
 
     Args:
-        vectors, other_vectors: features of length 1, (a, 1280) and (b, 1280).
+        vectors, other_vectors: features of length 1, (a, F) and (b, F).
         turned: (a, 8, 144), by :func:`~components.stages.dedup.sketches.miniatures`.
         other_miniatures: (b, 144), the upright ones.
         limits: the ``aligned`` settings.

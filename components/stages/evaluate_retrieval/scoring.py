@@ -23,7 +23,7 @@ from components.core.errors import HearsightError
 from components.core.records import RETRIEVAL_RANK, RETRIEVED
 from components.execution.stage import Job, Stage, Task
 from components.metrics.retrieval import RelevantRanks, relevant_ranks
-from components.retrieval.embedding import embed_pairs, open_dual_encoder, speech_towers
+from components.retrieval.embedding import embed_pairs, networks_of, open_dual_encoder
 from components.retrieval.hearing import hear_states, hear_words, transcripts
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.settings import TRANSCRIPT
@@ -55,8 +55,9 @@ def score_all(stage: Stage) -> dict[str, Path]:
         "top": params.top, "sets": {name: stage.inputs[name].digest for name in ("speech", "images")},
     } | params.job_spec()  # fmt: skip
     trained = sorted(models.table(["key", "seed"]).to_pylist(), key=lambda row: row["key"])
-    towers = speech_towers(models, [model["key"] for model in trained])
-    hear_states(stage, towers.values(), [params.split], params.voices)
+    networks = networks_of(models, [model["key"] for model in trained])
+    hear_states(stage, networks.values(), [params.split], params.voices)
+    towers = {key: network["speech"] for key, network in networks.items()}
     read = "text" in towers.values() and hear_words(stage, params.split, params.voices)
     jobs = []
     for model in trained:
@@ -87,6 +88,7 @@ def score_model(spec: dict[str, Any], task: Task, folder: Path) -> None:
         loaded.model,
         pairs,
         annotations=task.annotations,
+        project=task.project,
         texts=transcripts(task.annotations, pairs) if name != key else None,
         frames=loaded.config["frames"],
         crops=spec["crops"],

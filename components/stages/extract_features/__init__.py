@@ -19,13 +19,16 @@ from components.execution.resources import Accelerator
 class Encoder(Settings):
     """The image encoder."""
 
-    name: Literal["inception_resnet_v2", "efficientnet_lite0", "mobilenet_v2"] = "inception_resnet_v2"
-    """Which; efficientnet_lite0's weights are at hand. CC §5.2, CSC §4.1: inception_resnet_v2."""
+    name: Literal["inception_resnet_v2", "efficientnet_lite0", "mobilenet_v2", "hub"] = "inception_resnet_v2"
+    """Which; efficientnet_lite0's weights are at hand; hub is a model of today such as DINOv2, SigLIP or CLIP, frozen. CC §5.2,
+    CSC §4.1: inception_resnet_v2."""
     weights: str = ""
     """A file of weights (timm's names, mobilenet_v2: torchvision's; safetensors or pth) below the project's root, or empty for
-    those at hand. DVC does not see the file: after changing it, ``dvc repro -f``."""
+    those at hand. DVC does not see the file: after changing it, ``dvc repro -f``. For hub the model: a hub's id with the full
+    hash of a commit, or a folder below the root (docs/providers.md)."""
     side: int = 299
-    """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0. CSC §4.1: 299."""
+    """px; 299 gives inception_resnet_v2 a grid of 8 x 8, 256 gives it to efficientnet_lite0; 0 is the side of a hub's model.
+    CSC §4.1: 299."""
     frozen: bool = False
     """true: its features are kept; false: the images are, and it is trained with the captioner. CC §5.2, CSC §4.1: false."""
     trained_blocks: int = 0
@@ -62,7 +65,10 @@ class Params(Settings):
 
     def check(self, where: str) -> None:
         """Require numbers in their ranges, and a frozen encoder for what is computed once."""
-        if self.views < 0 or self.thumbnail < 0 or self.encoder.side < 75:
+        if self.encoder.name == "hub" and not (self.encoder.frozen and self.encoder.weights):
+            what, hint = "needs a model, and is not trained", "name it in encoder.weights, and set encoder.frozen to true"
+            raise HearsightError(what, where=f"{where}.encoder", hint=hint)
+        if self.views < 0 or self.thumbnail < 0 or self.encoder.side < (0 if self.encoder.name == "hub" else 75):
             raise HearsightError(
                 "views and thumbnail must be 0 or more, encoder.side 75 or more", where=where, hint="raise the value"
             )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from components.core.addresses import PREPARED_FILE, installed_file
+from components.core.addresses import PREPARED_FILE
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import FEATURES
 from components.core.view_arrays import SUFFIX, npy_bytes, pack_views
@@ -17,7 +17,8 @@ from components.execution.resources import Resources
 from components.execution.stage import ShardOut, Stage, Task
 from components.metrics.tokens import tokenize
 from components.stages.extract_features import Params
-from components.vision.image_encoders import EncodedImage, ViewSpec, feature_key, weights_digest
+from components.vision.image_encoders import HUB, EncodedImage, ViewSpec, feature_key
+from components.vision.named_encoders import find_weights
 from components.web.images.opening import make_thumbnail
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _features(rows: Sequence[dict[str, Any]], task: Task, training: set[str]) ->
 
 def _encoder(task: Task, view_spec: ViewSpec) -> EncodedImage:
     encoder, about = task.params.encoder, task.shared["encoder"]
-    weights = installed_file(task.project, encoder.weights) if encoder.weights else None
+    weights = find_weights(task.project, encoder.name, encoder.weights)
     given = (encoder.name, weights, encoder.side, about["weights_sha256"], view_spec, task.shared["device"])
     return EncodedImage(*given, without=encoder.trained_blocks)
 
@@ -135,15 +136,16 @@ def _encoded(
 def run(stage: Stage) -> None:
     """Prepare the records' shards, and write wording and encoder to ``prepared.json``."""
     params: Params = stage.params
-    weights = installed_file(stage.project, params.encoder.weights) if params.encoder.weights else None
-    encoder: dict[str, object] = {"name": params.encoder.name, "side": params.encoder.side, "trained": not params.encoder.frozen}
+    name, blocks = params.encoder.name, params.encoder.trained_blocks
+    weights = find_weights(stage.project, name, params.encoder.weights)
+    encoder: dict[str, object] = {"name": name, "side": params.encoder.side, "trained": not params.encoder.frozen}
     if params.encoder.frozen:
-        # The features are keyed by the file's content, not by its name.
-        encoder["weights_sha256"] = weights_digest(params.encoder.name, weights)
-        if params.encoder.trained_blocks:
-            encoder["trained_blocks"] = params.encoder.trained_blocks
-        given = (params.encoder.name, weights, params.encoder.side, str(encoder["weights_sha256"]))
-        EncodedImage(*given, without=params.encoder.trained_blocks)  # raises for unsupported settings
+        # Raises for unsupported settings. The features are keyed by the files' content, not by their name.
+        opened = EncodedImage(name, weights, params.encoder.side, without=blocks)
+        encoder |= {"side": opened.side, "weights_sha256": opened.digest} | ({"trained_blocks": blocks} if blocks else {})
+        if name == HUB:
+            # Captioners and dual encoders find their encoder by it.
+            encoder["model"] = params.encoder.weights
     device = stage.engine.device(params.accelerator)
     shared, resources = {"encoder": encoder, "device": device}, Resources(gpus=int(device == "gpu"))
     stage.map(prepare, stage.inputs["input"].shards, step="extract_features", params=params, shared=shared, resources=resources)

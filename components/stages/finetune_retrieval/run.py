@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.core.errors import HearsightError
 from components.execution.stage import Job, Stage
-from components.retrieval.embedding import speech_towers
+from components.retrieval.embedding import networks_of
 from components.retrieval.hearing import hear_states
 from components.retrieval.jobs import START, TRAINED_ON, input_digests, train_dual_encoder
 from components.retrieval.settings import LOSSES, STARTS
@@ -34,8 +34,8 @@ def run(stage: Stage) -> None:
                 "towers": None, "start": start, "sets": input_digests(stage.inputs),
             } | params.job_spec()  # fmt: skip
             jobs.append(Job(f"{row}-{seed}", spec, content_addressed=True))
-    towers = speech_towers(stage.inputs[START], {job.spec["start"]["model"] for job in jobs})
-    hear_states(stage, towers.values(), TRAINED_ON, params.voices)
+    networks = networks_of(stage.inputs[START], {job.spec["start"]["model"] for job in jobs})
+    hear_states(stage, networks.values(), TRAINED_ON, params.voices)
     resources = params.hardware.resources(stage.engine)
     folders = stage.jobs(train_dual_encoder, jobs, step="models", params=params.hardware, version=4, resources=resources)
     publish(stage, jobs, folders)

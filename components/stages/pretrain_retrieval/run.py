@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from components.execution.stage import Job, Stage
 from components.retrieval.hearing import hear_states
-from components.retrieval.jobs import TRAINED_ON, WHOLE, input_digests, starting_weights, train_dual_encoder
+from components.retrieval.jobs import TRAINED_ON, WHOLE, input_digests, plain_towers, starting_weights, train_dual_encoder
 from components.retrieval.settings import LOSSES
 from components.stages.pretrain_retrieval import Params
 from components.training.publishing import publish
@@ -14,9 +14,10 @@ def run(stage: Stage) -> None:
     """Train a model for each row and seed, and publish the models."""
     params: Params = stage.params
     weights, jobs, rows = starting_weights(params.towers, stage.project), [], params.split_rows()
-    hear_states(stage, {params.towers.of_row(tower)["speech"] for _, tower, _, _ in rows}, TRAINED_ON, params.voices)
-    for row, tower, kind, batch in rows:
-        towers = params.towers.of_row(tower) | {"weights_sha256": weights}
+    networks = {row: plain_towers(params.towers, tower, stage.project) for row, tower, _, _ in rows}
+    hear_states(stage, networks.values(), TRAINED_ON, params.voices)
+    for row, _, kind, batch in rows:
+        towers = networks[row] | {"weights_sha256": weights}
         settings = params.model.plain()
         optimisation = settings["optimisation"]
         # All rows train for the same number of steps, as in the paper (3 M at any batch size).

@@ -6,6 +6,7 @@ Names of files that results are written to overwrite no input, nor the result of
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,8 @@ def describe_folder(
     folder: Path,
     path: Path,
     files: Sequence[str],
+    *,
+    timed: bool = False,
 ) -> Iterator[ImageResult]:
     """Yield the result of each file, and keep the descriptions in the JSON lines file ``path``.
 
@@ -106,12 +109,16 @@ def describe_folder(
 
     Args:
         files: of :func:`find_images`.
+        timed: add to a new line the ``seconds`` that the description took.
     """
     stored = {(line["file"], line["sha256"]): line for line in read_json_lines(path, _FIELDS) if _is_of(line, describer)}
     by_content = {sha256: line for (_, sha256), line in stored.items()}
     lines = []
     for file in files:
+        started = time.perf_counter()
         result = _describe(describer, folder, file, stored, by_content)
+        if timed and not result.error:
+            result.line.setdefault("seconds", round(time.perf_counter() - started, 3))
         if not result.error:
             if not result.reused:
                 append_line(path, result.line)

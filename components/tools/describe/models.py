@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.addresses import MATRICES
+from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
 from components.core.graph import Cell, Graph
 from components.core.manifest import NAME
@@ -18,14 +19,17 @@ from components.core.params import did_you_mean
 from components.core.records import SEARCH_STAGE
 from components.core.shards import read_table
 from components.core.stage_output import StageOutput
-from components.models.trained_captioner import CONFIG
+from components.models.trained_captioner import CONFIG, WEIGHTS
 from components.search.index import ITEMS
 from components.search.searcher import INDEX, SEARCH
 from components.tracking.models import CAPTIONER, KIND, registered_name
 from components.tracking.registered import has_registry, registered_folder
+from components.vision.image_encoders import HUB
 from components.web.html.language import guess_language
 
 CAPTIONERS = "captioners"
+IMPORTED, CARD, ENCODER = "models", "model_card.json", "encoder"
+"""The folder of imported captioners; in the folder of each what it is, and the stem of the file with its encoder's weights."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,11 @@ class FoundModel:
     version: str
     """``version 3`` of the registry, or ``output 0f3a…`` for the project's own."""
     set: str = ""
-    """Of a captioner: the dataset it was trained on."""
+    """Of a captioner: the dataset it was trained on; empty for an imported one."""
+    language: str = ""
+    """Of an imported captioner: the language of its captions."""
+    encoder: Path | None = None
+    """Of an imported captioner: the file of its encoder's weights, if no package has them."""
 
 
 class Models:
@@ -56,7 +64,8 @@ class Models:
     def choose(self, language: str, model: str = "") -> FoundModel:
         """Return the model named ``model``, or the default for a language.
 
-        The default is the smallest captioner of the first set in that language; without one, the first index with captions in it.
+        The default is the smallest imported captioner in that language, or else the smallest of the first set in it; without one,
+        the first index with captions in it.
 
         Raises:
             HearsightError: there is no such model, or none for the language; it says what to train.
@@ -65,6 +74,8 @@ class Models:
         indexes = list(self.graph.chain.get(SEARCH_STAGE, {}))
         if model:
             return self._named(model, language, cells, indexes)
+        if imported := [found for found in self.imported() if found.language == language]:
+            return min(imported, key=_size)
         captioners = [found for cell in cells if (found := self.captioner(cell)) and self.language(found) == language]
         if captioners:
             return min((found for found in captioners if found.set == captioners[0].set), key=_size)
@@ -78,21 +89,39 @@ class Models:
         )
 
     def _named(self, model: str, language: str, cells: list[Cell], indexes: list[str]) -> FoundModel:
-        by_name = {cell.name: cell for cell in cells}
-        if model in by_name:
+        by_name, imported = {cell.name: cell for cell in cells}, {one.name: one for one in self.imported()}
+        found: FoundModel | None
+        if model in imported:
+            found, run, spoken = imported[model], "", [imported[model].language]
+        elif model in by_name:
             found = self.captioner(by_name[model])
             run, spoken = f"train_captioner@{model}", [self.language(found)] if found else []
         elif model in indexes:
             found = self.index(model)
             run, spoken = f"{SEARCH_STAGE}@{model}", index_languages(found.folder) if found else []
         else:
-            known = [*by_name, *indexes]
+            known = [*imported, *by_name, *indexes]
             raise HearsightError("is no captioner and no dataset with an index", where=model, hint=did_you_mean(model, known))
         if found is None:
             raise HearsightError("is not trained yet", where=model, hint=f"run `dvc repro {run}`, or `dvc pull`")
         if language not in spoken:
             what = f"writes captions in {' and '.join(spoken)}, not in '{language}'"
             raise HearsightError(what, where=model, hint=f"give --language {spoken[0]}, or another --model")
+        return found
+
+    def imported(self) -> list[FoundModel]:
+        """Return the captioners that ``tools.model_archive`` wrote; raise HearsightError for a damaged one."""
+        found = []
+        for card in sorted((self.graph.root / IMPORTED).glob(f"[!.]*/{CARD}")):
+            folder = card.parent
+            try:
+                language = str(json.loads(card.read_bytes())["language"])
+                version = digest_value([sha256_file(folder / name) for name in (CONFIG, WEIGHTS)])
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                hint = "remove the folder, and import the model again"
+                raise HearsightError(f"holds no complete model ({error})", where=folder, hint=hint) from None
+            encoder = next(folder.glob(f"{ENCODER}.*"), None)
+            found.append(FoundModel(folder.name, CAPTIONER, folder, f"imported {version[:12]}", "", language, encoder))
         return found
 
     def captioner(self, cell: Cell) -> FoundModel | None:
@@ -118,6 +147,8 @@ class Models:
 
     def language(self, captioner: FoundModel) -> str:
         """Return the language of a captioner's captions: of most records of its set, or where that is gone, of its words."""
+        if captioner.language:
+            return captioner.language
         if output := self.training_set(captioner.set):
             languages = output.table(["language"])["language"].to_pylist()
             return max(sorted(set(languages)), key=languages.count) if languages else ""
@@ -125,13 +156,15 @@ class Models:
 
     def training_set(self, name: str) -> StageOutput | None:
         """Return the prepared set of a captioner; None if it is not there."""
-        return self._output(MATRICES[CAPTIONERS][1], name)
+        return self._output(MATRICES[CAPTIONERS][1], name) if name else None
 
     def encoder_weights(self, name: str) -> Path | None:
-        """Return the file of weights that a dataset's settings name for the frozen encoder; None for packaged ones."""
+        """Return the file of weights that a dataset's settings name for the frozen encoder; None if packaged, or of a hub."""
         stage = MATRICES[CAPTIONERS][1]
-        weights = (((self.graph.params.get(name) or {}).get(stage) or {}).get("encoder") or {}).get("weights", "")
-        return self.graph.root / weights if weights else None
+        encoder = ((self.graph.params.get(name) or {}).get(stage) or {}).get("encoder") or {}
+        weights = encoder.get("weights", "")
+        # A model that was trained over a hub's records which.
+        return self.graph.root / weights if weights and encoder.get("name") != HUB else None
 
     def _registered(self, dataset: str, kind: str) -> tuple[Path, str] | None:
         found = registered_folder(self.graph.root, registered_name(dataset, kind)) if self.registry else None

@@ -87,7 +87,7 @@ class Writer(NamedTuple):
 
 def open_captioner(models: Models, found: FoundModel, interface: str) -> Writer:
     """Return a captioner of the project; raise HearsightError if it, or its encoder, is not usable."""
-    captioner = Captioner(found.folder, models.encoder_weights(found.set))
+    captioner = Captioner(found.folder, found.encoder or models.encoder_weights(found.set))
     captioner.require_encoder()
     images = _training_images(models, found)
     limits = (limit(interface, "likelihood"),) if images is None else ()

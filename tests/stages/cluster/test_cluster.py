@@ -23,6 +23,7 @@ from components.stages.cluster.embedding import count_components, limit_to_posts
 from components.stages.cluster.rounds import cluster_rounds
 from components.stages.cluster.run import run
 from tests.support import InlineEngine, make_output, make_stage, row
+from tests.support.hub.encoders import make_dinov2
 
 SPACE = Embedding(variance=0.95, dimensions=3, neighbours=6, min_dist=0.0, metric="correlation", seed=42)
 PARAMS = Params(embedding=SPACE, min_cluster_size=4, min_samples=2, max_cluster_size=0, max_outliers=0.05, max_rounds=3)
@@ -116,6 +117,13 @@ def test_features_of_mobilenet_v2_come_from_its_file(tmp_path):
     cluster(tmp_path, IMAGES[:2], PARAMS.model_copy(update={"mobilenet_v2": str(weights)}))
     names = {path.name for path in (tmp_path / ".hearsight" / "annotations").glob("*.sqlite")}
     assert [name.startswith("encoded-picture-v4-mobilenet_v2-224-") for name in names] == [True], names
+
+
+def test_features_of_a_hubs_model_have_its_width(tmp_path):
+    make_dinov2(tmp_path / "dinov2")
+    cluster(tmp_path, IMAGES[:2], PARAMS.model_copy(update={"encoder": "dinov2"}))
+    names = {path.name for path in (tmp_path / ".hearsight" / "annotations").glob("*.sqlite")}
+    assert [name.startswith("encoded-picture-v4-hub-32-") for name in names] == [True], names
 
 
 @pytest.mark.slow

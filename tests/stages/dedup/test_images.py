@@ -14,6 +14,7 @@ from components.stages.dedup.matching import align_pairs, match_pairs
 from components.stages.dedup.sketches import content_box, flatten, make_sketch
 from components.vision.features import ImageFeatures
 from tests.stages.dedup.support import ALIGNED, POSTS, dedup, drawing, drawn_image, encoded, key, post, settings, verdicts
+from tests.support.hub.encoders import make_dinov2
 
 FLIP, QUARTER = Image.Transpose.FLIP_LEFT_RIGHT, Image.Transpose.ROTATE_90
 
@@ -263,3 +264,13 @@ def test_the_export_states_what_other_thresholds_would_drop(tmp_path):
     assert [line.split(",")[0] for line in lines[1:]] == ["as run", "0.02 / 0.02", "0.02 / 0.2", "0.2 / 0.02", "0.2 / 0.2"]
     dropped = [int(line.split(",")[6]) for line in lines[2:]]
     assert dropped[0] <= min(dropped[1:3]) <= max(dropped[1:3]) <= dropped[3] and dropped[3] > 0
+
+
+def test_posts_are_compared_by_the_features_of_a_hubs_model(tmp_path):
+    make_dinov2(tmp_path / "dinov2")
+    one, again = encoded(drawing(1)), encoded(drawing(1), "BMP")
+    # The last shard shows no image first.
+    shards = [[post("a", one, "um gato"), post("b", again, "um gato")], [post("c", one, "um gato", shard=1)]]
+    done, _ = dedup(tmp_path, shards, settings(encoder="dinov2"))
+    assert {name: found[0] for name, found in verdicts(done).items()} == {"a": "", "b": "duplicate_post", "c": "duplicate_post"}
+    assert np.load(next((tmp_path / ".hearsight").rglob("vectors.npy"))).shape[1] == 32

@@ -46,7 +46,10 @@ def drawn_image(colour: str, shade: int = 0, size: tuple[int, int] = (64, 48)) -
     return target.getvalue()
 
 
-def features(root: Path) -> StageOutput:
+ENCODER = {"name": "efficientnet_lite0", "weights": "", "side": SIDE, "frozen": True}
+
+
+def features(root: Path, encoder: dict[str, Any] = ENCODER) -> StageOutput:
     """The prepared set: three shades of each colour for training, one for the test."""
     images, rows = {}, []
     for place, colour in enumerate(COLOURS):
@@ -62,7 +65,6 @@ def features(root: Path) -> StageOutput:
         "media": make_output(root, "crawl", [crawled], media=[images]),
         "input": make_output(root, "split", [rows]),
     }
-    encoder = {"name": "efficientnet_lite0", "weights": "", "side": SIDE, "frozen": True}
     params = extract_features.Params.model_validate({"encoder": encoder, "thumbnail": 0})
     stage = make_stage(root, "extract_features", params=params, inputs=inputs)
     run_extract_features(stage)
@@ -76,13 +78,13 @@ def train(root: Path, network: str, prepared: StageOutput) -> StageOutput:
     rows = [each for each in prepared.table().to_pylist() if each["split"] == "train"]
     vocabulary = [*SPECIAL, *sorted({word for each in rows for word in each["words"]})]
     width = CELLS[network]
+    arrays = np.stack([read_features(prepared, each["media"]) for each in rows])
     config = CaptionerConfig(
-        network, len(vocabulary), image_features=1280, width=width, heads=2 if network == "t2t8x8" else 1, layers=1,
+        network, len(vocabulary), image_features=arrays.shape[2], width=width, heads=2 if network == "t2t8x8" else 1, layers=1,
         feedforward=32, pre_norm=True, dropout=0.0, longest=6,
     )  # fmt: skip
     torch.manual_seed(0)
     model = ImageCaptioner(build(config))
-    arrays = np.stack([read_features(prepared, each["media"]) for each in rows])
     inputs = torch.from_numpy(arrays[:, 1:] if config.grid else arrays[:, :1]).float()
     words = torch.tensor([[START, *(vocabulary.index(word) for word in each["words"]), END, PAD] for each in rows])
     optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
@@ -114,15 +116,20 @@ def train(root: Path, network: str, prepared: StageOutput) -> StageOutput:
 
 def make_project(root: Path) -> Path:
     """Write the whole project; return its root."""
+    make_captioners(root, list(CELLS))
+    run(root, spoken_set(root) | {"input": models(root)})
+    return root
+
+
+def make_captioners(root: Path, networks: list[str], encoder: dict[str, Any] = ENCODER) -> None:
+    """Write a project with these captioners over features of an encoder."""
     shutil.copy(PROJECT / "dvc.yaml", root / "dvc.yaml")
     chain = {
         "extract_features": {"english": {"input": "english/split", "media": "english/crawl"}},
         "build_search_index": {"stamps": {"input": "stamps/finetune_retrieval"}},
     }
-    captioners = {"sets": ["english"], "tests": [], "networks": list(CELLS)}
+    captioners = {"sets": ["english"], "tests": [], "networks": networks}
     (root / "params.yaml").write_text(yaml.safe_dump({"chain": chain, "captioners": captioners}))
-    prepared = features(root)
-    for network in CELLS:
+    prepared = features(root, encoder)
+    for network in networks:
         train(root, network, prepared)
-    run(root, spoken_set(root) | {"input": models(root)})
-    return root
