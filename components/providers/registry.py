@@ -51,7 +51,7 @@ class LabelModel(HubModel):
     vocabulary: str = ""
     """A file of labels in UTF-8, one a line, below the project's root. Ours; CC §3: 10^5 labels."""
     prompt: str = "a photo of a {}."
-    """The text for a label, which stands for ``{}``. CLIP §3.1.4."""
+    """The text for a label, which stands for ``{}``. Ours; CLIP §3.1.4."""
     kept: Positive = 50
     """Labels of an image that are stored. Ours."""
 

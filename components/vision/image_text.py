@@ -47,7 +47,7 @@ class ImageTextModel:
         Raises:
             UnreadableImageError: one cannot be decoded completely.
         """
-        pixels = [read_image(data).pixels.convert("RGB") for data in images]
+        pixels = [read_image(data).pixels for data in images]
         return self._vectors("get_image_features", self.processor(images=pixels, return_tensors="pt"))
 
     def probabilities(self, cosines: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -72,10 +72,8 @@ class ImageTextModel:
         return unit
 
 
-@lru_cache(maxsize=2)
-def load_image_text(project: Path, chosen: ChosenModel) -> ImageTextModel:
-    """Return a loaded model; see :class:`ImageTextModel`."""
-    return ImageTextModel(project, chosen)
+load_image_text = lru_cache(maxsize=2)(ImageTextModel)
+"""Returns a loaded model, which stays loaded."""
 
 
 def batches(payloads: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

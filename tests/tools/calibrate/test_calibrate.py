@@ -131,6 +131,21 @@ def test_a_looser_threshold_never_keeps_less(rows: list[Any]) -> None:
         assert int(curve.left.max(initial=0)) <= curve.eligible <= len(rows)
 
 
+@given(VALUES, st.floats(0.01, 1))
+def test_a_threshold_of_a_share_keeps_it_and_no_stricter_one_does(rows: list[Any], share: float) -> None:
+    sweep = Sweep(PAPER, choose_rules(["noun_ratio", "polarity_low", "image_text"]), share)
+    sweep.add(table_of(rows))
+    for curve in sweep.curves:
+        found = [value for _, value, names in rows if not set(names) - {curve.swept.rule}]
+        if not found:
+            assert curve.swept.rule not in sweep.thresholds()
+            continue
+        threshold = sweep.thresholds()[curve.swept.rule]
+        passing = int(curve.swept.allows(np.array(found), threshold).sum())
+        stricter = sum(value > threshold if curve.swept.by.sign == ">=" else value < threshold for value in found)
+        assert passing >= share * len(found) > stricter
+
+
 def test_every_parse_is_kept_and_a_second_measuring_computes_nothing(tmp_path: Path) -> None:
     source = make_output(tmp_path, "crawl", [[row("crawl", key="0" * 16, alt=ALTS[0], language="en")]])
     for expected in ("0 of 1", "1 of 1"):
@@ -183,10 +198,12 @@ def project(root: Path) -> dict[str, str]:
 def test_lines_of_standard_input_give_rates_and_samples(tmp_path: Path) -> None:
     lines, out = "\n".join(ALTS).encode(), str(tmp_path / "out")
     environment = project(tmp_path / "p")
-    done = command.hearsight("calibrate", "--alts", "-", "--rule", "noun_ratio", "--out", out, stdin=lines, **environment)
+    words = ("--alts", "-", "--rule", "noun_ratio", "--out", out, "--pass-rate", "1")
+    done = command.hearsight("calibrate", *words, stdin=lines, **environment)
     assert done.returncode == 0, done.stderr
     output = json.loads(done.stdout)
     assert output["candidates"] == len(ALTS) - 1  # the empty line is none
+    assert 0 < output["thresholds"]["noun_ratio"] <= 1
     rows = list(csv.DictReader((tmp_path / "out" / "rates.tsv").open(), delimiter="\t"))
     assert {each["rule"] for each in rows} == {"noun_ratio"}
     assert [each["value"] for each in rows if each["present"] == "yes"] == ["0.8"]
