@@ -1,4 +1,4 @@
-"""``hearsight ratings``: open, invite, revoke, status, export, judge; files of other tools.
+"""``hearsight ratings``: open, invite, revoke, status, export, ask, judge; files of other tools.
 
 Imports are inside the commands: SQLAlchemy and pyarrow take a second, and ``hearsight --help`` needs neither.
 """
@@ -92,6 +92,17 @@ def export(dataset: Dataset = "english") -> None:
     path = export_path(root, dataset)
     count = export_ratings(store, dataset, items, path)
     print_line({"ratings": count, "file": str(path.relative_to(root)), "next": f"dvc repro import_ratings@{dataset}"})
+
+
+@app.command()
+def ask(
+    dataset: Dataset = "english",
+    model: Annotated[str, typer.Option(help="A vision model of the server. Default: server.vision of params.yaml.")] = "",
+) -> None:
+    """Ask a model server about each item that shows a text; its verdicts stand beside people's, and never count as theirs."""
+    from components.tools.model_ratings import ask_model
+
+    print_line(ask_model(find_root(), dataset, model))
 
 
 @app.command("judge")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,16 +34,21 @@ def check(stage: Annotated[str, typer.Argument(help="The stage whose output to c
 
 @app.command()
 def params(
-    stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml.")],
+    stage: Annotated[str, typer.Argument(help="A stage of dvc.yaml, or a block of params.yaml: describe, google, server.")],
     dataset: Dataset = "english",
     changed: Annotated[bool, typer.Option("--changed", help="Only the settings that differ from their defaults.")] = False,
 ) -> None:
     """Print each setting of a stage for one dataset: value, default, its source, meaning, and the rules that read it."""
     from components.execution.runner import stage_settings
+    from components.google.settings import google_params
+    from components.model_server.settings import server_params
     from components.tools.datasets.params_listing import listed
+    from components.tools.describe.settings import describe_params
     from components.tracking.history import RULE_SETTINGS
 
-    for row in listed(stage_settings(load_graph(find_root()), stage, dataset), RULE_SETTINGS.get(stage)):
+    root, blocks = find_root(), {"describe": describe_params, "google": google_params, "server": server_params}
+    settings = blocks[stage](root) if stage in blocks else stage_settings(load_graph(root), stage, dataset)
+    for row in listed(settings, RULE_SETTINGS.get(stage)):
         if changed and not row.changed:
             continue
         print_result(row._asdict(), row.text())
@@ -53,20 +59,34 @@ def cost(
     dataset: Dataset = "english",
     language: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: as in its file.")] = "",
     vision: Annotated[str, typer.Option(help="Assume this provider: embedded or google. Default: the parameter's.")] = "",
-    stage: Annotated[str, typer.Option(help="The stage to estimate: filter or synthesize.")] = "filter",
+    stage: Annotated[str, typer.Option(help="The stage to estimate: filter, hypernymize or synthesize.")] = "filter",
     voices: Annotated[str, typer.Option(help="Assume these voices, separated by commas. Default: the parameter's.")] = "",
+    rewriter: Annotated[str, typer.Option(help="Assume this text model of the model server. Default: the parameter's.")] = "",
+    images: Annotated[
+        Path | None, typer.Option(help="Instead of a stage: describe this folder's images by the model server.")
+    ] = None,
 ) -> None:
-    """Estimate what a run of filter or synthesize would request from paid providers at most, and the price. Requests nothing."""
-    if stage == "synthesize":
+    """Estimate what a run of a stage would request from paid providers at most, and the price. Requests nothing."""
+    if images is not None:
+        from components.tools.cost import estimate_descriptions
+
+        lines = estimate_descriptions(find_root(), images)
+    elif stage == "synthesize":
         from components.tools.cost import estimate_speech
 
         lines = estimate_speech(find_root(), dataset, [name.strip() for name in voices.split(",") if name.strip()])
+    elif stage == "hypernymize":
+        from components.tools.cost import estimate_rewriting
+
+        lines = estimate_rewriting(find_root(), dataset, rewriter)
     elif stage == "filter":
         from components.tools.cost import estimate_filter
 
         lines = estimate_filter(find_root(), dataset, language, vision)
     else:
-        raise HearsightError(f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter or synthesize")
+        raise HearsightError(
+            f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter, hypernymize or synthesize"
+        )
     print_table([line.plain() for line in lines])
 
 

@@ -206,7 +206,7 @@ RATING = schema(
     field("verdict", STR, "GOOD or BAD"),
     field("time", STR, "ISO 8601 in UTC; empty where the source has none"),
     field("seconds", F32, "s from showing to answering; none where unknown", nullable=True),
-    field("source", STR, "the tool: hearsight, label_studio or csv"),
+    field("source", STR, "the tool: hearsight, label_studio or csv; model for ratings that are no person's"),
 )
 RATED_ITEM = schema(
     field("key", STR, "of RATING_ITEM"),

@@ -3,7 +3,7 @@
 The library ``openai`` makes a request again after 408, 409, 429, 5xx and lost connections, with Retry-After. When no further
 request can succeed (no server, no right, the budget is spent), none is started, answers in flight are yielded, and the error is
 raised, so that nothing paid for is lost. An answer without the form of its prompt is asked for once more, then the item has none;
-:data:`MOST_UNUSABLE` such items in a row end the run, since the model is at fault.
+:data:`MOST_UNUSABLE` such items in a row end the run, since the model is at fault, and are not stored.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ServerAnswers:
     def _ask(self, payloads: Iterator[tuple[str, Question]]) -> Iterator[tuple[str, dict[str, Any]]]:
         tasks: dict[Future[dict[str, Any]], str] = {}
         stop: HearsightError | None = None
-        unusable, client = 0, None
+        client, unusable = None, list[tuple[str, dict[str, Any]]]()
         with ThreadPoolExecutor(self.params.at_once) as pool:
             while True:
                 while stop is None and len(tasks) < self.params.at_once and (item := next(payloads, None)) is not None:
@@ -109,12 +109,16 @@ class ServerAnswers:
                     except HearsightError as error:
                         stop = stop or error
                         continue
-                    unusable = unusable + 1 if "error" in answer else 0
-                    yield key, answer
-                    if unusable >= MOST_UNUSABLE and stop is None:
+                    unusable.append((key, answer))
+                    if "error" not in answer:
+                        yield from unusable
+                        unusable.clear()
+                    elif len(unusable) >= MOST_UNUSABLE and stop is None:
                         hint = "name another model, or change the prompt: its answers do not have the form that is asked for"
                         stop = self._error(f"gives no usable answers ({answer['error']})", hint)
                 stop = stop or (self.stop.stop_reason() if self.stop else None)
+        if len(unusable) < MOST_UNUSABLE:
+            yield from unusable
         if stop is not None:
             raise stop
 
@@ -177,7 +181,8 @@ class ServerAnswers:
 
     def _refusal(self, error: Any) -> str:
         """Return why the server refuses this item; raise HearsightError if it would refuse every other one, too."""
-        reason = f"{error.status_code}: {' '.join(str(error.message).split())[:160]}"
+        message = " ".join(str(error.message).split()).removeprefix(f"Error code: {error.status_code} - ")
+        reason = f"{error.status_code}: {message[:160]}"
         if error.status_code in (400, 413, 422):
             return reason
         hints = {401: f"set {KEY} to a key of the server", 403: f"set {KEY} to a key that may use this model"}
@@ -188,10 +193,9 @@ class ServerAnswers:
         if find_spec("openai") is None:
             raise self._error("needs a package that is not installed", f"run `{INSTALL}`")
         if not self.served:
-            raise HearsightError("names no model", where=f"server.{'text' if self.prompt.name == 'rewrite' else 'vision'}",
-                                 hint="write the name of one that the server has")  # fmt: skip
+            raise HearsightError("names no model", where="server.vision", hint="write the name of one that the server has")
         self.params.check("params.yaml: server")
-        import openai
+        import openai  # here: an optional extra
 
         key = os.environ.get(KEY, "")
         if key and not self.params.is_local and not self.params.address.startswith("https:"):
@@ -225,6 +229,15 @@ class ServerAnswers:
 
     def _error(self, what: str, hint: str) -> ModelServerError:
         return ModelServerError(f"the model server {what}", where=self.params.address, hint=hint)
+
+
+class StoredAnswers(NamedTuple):
+    """The stored answers of one :attr:`ServerAnswers.model`, for those who only read them."""
+
+    model: str
+    name: str = ServerAnswers.name
+    version: int = ServerAnswers.version
+    codec: str = ServerAnswers.codec
 
 
 def read_answer(stored: Any, form: type[Form]) -> Form | str:

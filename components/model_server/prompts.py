@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from string import Formatter
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -49,6 +50,8 @@ class Verdict(Form):
 
 FORMS: dict[str, type[Form]] = {"describe": Proposal, "rewrite": Rewriting, "judge": Verdict}
 """Prompt → the form of its answers."""
+FIELDS = {"describe": {"language"}, "rewrite": {"text"}, "judge": {"caption"}}
+"""Prompt → the fields that its question may have."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,13 @@ def load_prompt(name: str, folder: Path | None = None) -> Prompt:
     version, (instructions, line, question) = _VERSION.match(text), text.partition("\n---\n")
     if version is None or not line:
         raise HearsightError("is no prompt", where=where, hint=hint)
+    try:
+        named = {name for _, name, _, _ in Formatter().parse(question) if name is not None}
+    except ValueError:
+        named = {"{"}
+    if unknown := named - FIELDS[name]:
+        hint = f"its fields are {', '.join(sorted(FIELDS[name]))}; write {{{{ for a brace that is no field"
+        raise HearsightError(f"asks for an unknown field {{{min(unknown)}}}", where=where, hint=hint)
     return Prompt(name, int(version[1]), instructions[version.end() :].strip(), question.strip(), sha256_bytes(data))
 
 

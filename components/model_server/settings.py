@@ -30,9 +30,7 @@ class ServerParams(Settings):
     allow_remote: bool = False
     """Whether texts and images may be sent to another machine. Ours."""
     vision: str = ""
-    """Name of the model that sees images, as the server has it. Ours."""
-    text: str = ""
-    """Name of the model that rewrites texts. Ours."""
+    """Name of the model that sees images, as the server has it; ``hypernymize.rewriter`` names one for texts. Ours."""
     prompts: str = ""
     """A folder below the project's root with prompts of your own, by the same names; empty for ours. Ours."""
     at_once: Positive = 2

@@ -1,8 +1,10 @@
-"""Estimate what the filter and synthesize would request from paid providers, and the price (``hearsight cost``); nothing is sent.
+"""Estimate what stages would request from paid providers, and the price (``hearsight cost``); nothing is sent.
 
 The filter: a group of rules whose answers are all cached decides; where an answer is missing, the candidate counts as passing,
 so the sums are upper bounds. Missing answers of embedded models are free. Hypernymize parses the same texts, so it costs nothing
 more.
+
+Hypernymize, and images to describe: a model server's tokens are estimated from characters and images.
 
 Synthesize: voices are drawn as the stage draws them, so the sum is exact, except for refused requests, which are free.
 Credentials are not needed for the estimate. Optional voices that are not installed are left out, as in a run on this machine.
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from components.core.addresses import state_folder
+from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.params import parse_settings
@@ -26,6 +29,9 @@ from components.execution.shard_worker import Task
 from components.google.cost import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
+from components.model_server.client import ServerAnswers
+from components.model_server.prompts import load_prompt
+from components.model_server.settings import ServerParams, server_params
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.speech.text_normalization import NormalisedText
 from components.speech.voices.bill import estimate_cost
@@ -36,8 +42,21 @@ from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator, providers_of
 from components.stages.filter.cascade import GROUPS, make_subjects
 from components.stages.filter.rules import Subject, first_failure
+from components.stages.hypernymize import RULES
 from components.stages.synthesize import Params as SpeechParams
 from components.stages.synthesize.planning import plan_utterances
+from components.tools.describe.folder import find_images
+from components.tools.describe.foreign_writers import answer_key, open_answers
+from components.vision.image_files import read_image_file
+
+CHARACTERS_PER_TOKEN = 3
+"""Of English; models have 3 to 5, so the sum is rather too high. Ours."""
+IMAGE_TOKENS = 1400
+"""Tokens of an image of at most 1,024 px a side, in patches of 28 px: 1,369; models that scale it down count fewer. Ours."""
+FORM_TOKENS = 12
+"""Tokens of an answer's form around the caption. Ours."""
+DESCRIPTION_TOKENS = 60
+"""Tokens of a description of at most 25 words, and of its form. Ours."""
 
 
 @dataclass
@@ -145,6 +164,55 @@ def estimate_speech(root: Path, dataset: str, voices: Sequence[str] = ()) -> lis
         return [CostLine("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
     records = (record for shard in source.shards for record in shard.read().to_pylist())
     lines = [estimate_cost(root, _wishes(records, params, drawn))]
+    return [*lines, sum_lines(lines)]
+
+
+def estimate_rewriting(root: Path, dataset: str, rewriter: str = "") -> list[CostLine]:
+    """Return about what a run of ``dataset``'s hypernymize requests from the model server, and the total.
+
+    Args:
+        rewriter: replaces ``hypernymize.rewriter``; "" keeps it.
+
+    Raises:
+        HearsightError: the parameters are not valid, or the stage's input is not finished.
+    """
+    graph = load_graph(root)
+    model = rewriter or stage_settings(graph, "hypernymize", dataset).rewriter
+    if model == RULES:
+        return [CostLine("rules", "all", 0, 0, 0, 0, 0.0)]
+    source, params = StageOutput(graph.inputs("hypernymize", dataset)["input"]), server_params(root)
+    if not source.path.is_dir():
+        raise HearsightError("is not there yet", where=source.path, hint=f"run the filter of '{dataset}' first")
+    prompt = load_prompt("rewrite", root / params.prompts if params.prompts else None)
+    texts = {sha256_bytes(text.encode()): text for shard in source.shards for text in shard.read(["text"])["text"].to_pylist()}
+    cache = ResultCache(state_folder(root) / "annotations")
+    missing = [texts[key] for key in cache.find_missing(ServerAnswers(params, prompt, model), list(texts))]
+    asked = sum(len(prompt.instructions) + len(prompt.ask({"text": text})) for text in missing) // CHARACTERS_PER_TOKEN
+    written = sum(min(len(text) // CHARACTERS_PER_TOKEN + FORM_TOKENS, params.most_tokens) for text in missing)
+    return _server_lines(params, len(texts), len(missing), asked, written)
+
+
+def estimate_descriptions(root: Path, folder: Path, language: str = "en") -> list[CostLine]:
+    """Return about what describing the images of a folder requests from the model server, and the total.
+
+    Raises:
+        HearsightError: the settings of the server are not valid, or a file cannot be read.
+    """
+    answers, keys = open_answers(root), list[str]()
+    for file in find_images(folder):
+        keys.append(answer_key(read_image_file(folder / file), language))
+    missing = len(ResultCache(state_folder(root) / "annotations").find_missing(answers, keys))
+    prompt = len(answers.prompt.instructions) + len(answers.prompt.question)
+    sent = missing * (IMAGE_TOKENS + prompt // CHARACTERS_PER_TOKEN)
+    return _server_lines(answers.params, len(set(keys)), missing, sent, missing * DESCRIPTION_TOKENS)
+
+
+def _server_lines(params: ServerParams, items: int, missing: int, sent: int, answered: int) -> list[CostLine]:
+    about = (items, items - missing)
+    lines = [
+        CostLine("model server", "tokens sent", *about, missing, sent, params.price(sent, 0)),
+        CostLine("model server", "tokens answered", *about, 0, answered, params.price(0, answered)),
+    ]
     return [*lines, sum_lines(lines)]
 
 

@@ -42,7 +42,7 @@ def import_file(graph: Graph, dataset: str, file: Path) -> dict[str, object]:
     named = with_pseudonyms(csv.read(data, str(file)), read_salt(graph.root))
     name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-")[:40] or "ratings"
     copy = graph.root / "ratings" / dataset / (f"{name}.csv" if name.startswith(KIND) else f"{KIND}-{name}.csv")
-    publish_bytes(copy, csv.write(_canonical(named)))
+    publish_bytes(copy, csv.write(canonical(named)))
     return {
         "written": str(copy.relative_to(graph.root)),
         "ratings": named.num_rows,
@@ -73,7 +73,7 @@ def read_salt(root: Path) -> str:
     return salt
 
 
-def _canonical(ratings: pa.Table) -> pa.Table:
-    """Return the columns of a written file; query, candidate and rank are left to the items."""
+def canonical(ratings: pa.Table) -> pa.Table:
+    """Return the columns of a written file, empty ones for those that are missing; query, candidate and rank are the items'."""
     empty = pa.array([""] * ratings.num_rows, pa.string())
     return pa.table({name: ratings[name] if name in ratings.column_names else empty for name in csv.COLUMNS})

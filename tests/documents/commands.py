@@ -97,6 +97,9 @@ TESTED = {
     r"hearsight cost .*--vision google": (
         "tests/stages/filter/test_google_stage.py::test_the_cost_command_prints_a_table_or_a_one_line_error"
     ),
+    r"hearsight cost --stage hypernymize( .*)?": (
+        "tests/stages/hypernymize/test_server_captions.py::test_cost_counts_what_is_not_stored_and_asks_nothing"
+    ),
     r"hearsight cost --stage synthesize .*": (
         "tests/speech/voices/test_google_voices.py::test_the_cost_command_needs_no_credentials_and_prints_one_line_errors"
     ),
@@ -202,6 +205,9 @@ TESTED = {
         "tests/app/test_rating_commands.py::test_ratings_are_opened_counted_and_exported_without_names"
     ),
     r"hearsight ratings revoke( .*)?": "tests/app/test_rating_commands.py::test_invitations_are_revoked_by_name_or_all_at_once",
+    r"hearsight ratings ask( .*)?": (
+        "tests/tools/model_ratings/test_ask.py::test_the_command_prints_what_was_rated_and_where_images_went"
+    ),
     r"hearsight ratings judge( .*)?": (
         "tests/tools/judging/test_judging.py"
         "::test_the_page_shows_each_caption_with_image_alt_text_and_page_and_the_verdicts_give_the_precision"

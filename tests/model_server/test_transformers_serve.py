@@ -29,8 +29,8 @@ def test_a_text_model_rewrites(tmp_path: Path) -> None:
     lessons = [(prompt, questions[text], f'{{"caption": "{caption}"}}') for text, caption in texts.items()]
     folder = make_text_model(tmp_path / "text", lessons)
     with serve_model(folder) as address:
-        params = ServerParams(address=address, text=str(folder))
-        answers = dict(ServerAnswers(params, prompt, params.text).ask_many(questions.items()))
+        params = ServerParams(address=address)
+        answers = dict(ServerAnswers(params, prompt, str(folder)).ask_many(questions.items()))
     for text, caption in texts.items():
         assert read_answer(answers[text], Rewriting) == Rewriting(caption=caption)
         assert answers[text]["sent"] > 100 and answers[text]["answered"] > 3

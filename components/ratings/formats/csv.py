@@ -15,7 +15,7 @@ from pyarrow import csv
 
 from components.core.errors import HearsightError
 from components.core.text_encoding import decode_text
-from components.ratings.formats.readings import normal_table, nothing
+from components.ratings.formats.readings import BY_MODEL, normal_table, nothing
 
 COLUMNS = ("item", "query", "candidate", "rank", "rater", "verdict", "time", "seconds", "source")
 """The columns of a written file."""
@@ -50,7 +50,9 @@ def read(data: bytes, where: str) -> pa.Table:
     empty = pa.array([""] * rows, pa.string())
     columns = {name: _column(table, name) if name in names else empty for name in (*REQUIRED, "time", "seconds")}
     source = _column(table, "source") if "source" in names else empty
-    columns["source"] = pc.if_else(pc.equal(pc.utf8_trim_whitespace(source), ""), "csv", source)
+    named = pc.if_else(pc.equal(pc.utf8_trim_whitespace(source), ""), "csv", source)
+    # Of a model, also where another program has dropped the column.
+    columns["source"] = pc.if_else(pc.starts_with(columns["rater"], f"{BY_MODEL}:"), BY_MODEL, named)
     return normal_table(columns | {"row": pa.array(range(1, rows + 1))}, where)
 
 

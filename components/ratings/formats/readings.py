@@ -16,7 +16,9 @@ from components.core.errors import HearsightError
 GOOD, BAD = "GOOD", "BAD"
 SPELLINGS = {GOOD: ("good", "1", "true", "yes"), BAD: ("bad", "0", "false", "no")}
 """Verdict → how files spell it, in lower case."""
-SOURCES = ("hearsight", "label_studio", "csv")
+BY_MODEL = "model"
+"""The source of ratings that are no person's; their raters begin with it."""
+SOURCES = ("hearsight", "label_studio", "csv", BY_MODEL)
 """The tools that a rating can come from, as the column ``source`` names them."""
 PSEUDONYM = r"^[^\s@]{1,64}$"
 """The identifier of a rater: no space and no @, so neither a full name nor an address of e-mail."""

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.core.text_encoding import csv_text
+from components.ratings.formats.readings import BY_MODEL
 from components.ratings.tables import paper
 from components.ratings.tables.estimates import Estimate
+from components.ratings.tables.models import ModelRow
 from components.ratings.tables.recall import RecallRow
 from components.ratings.tables.shares import ShareRow
 from components.ratings.tables.uses import DATASET, MODEL, RETRIEVAL, TRUTH
@@ -17,6 +19,10 @@ from components.stages.evaluate_ratings.results import RatingResults
 
 NOT_DEFINED = "not defined"
 """Text of an agreement of equal verdicts, or of single raters."""
+
+
+MODEL_FIGURES = {"good": "good", "equal": "equal to the majority", "alpha": "alpha with it"}
+"""Figure of a model's ratings → what it is called."""
 
 
 def paper_shares(row: ShareRow) -> tuple[float | None, ...]:
@@ -66,6 +72,7 @@ def scores_json(results: RatingResults) -> str:
         | {"figures": {name: _plain(value) for name, value in figures.items()}}
         | {"automatic": {name: rounded(value) for name, value in automatic_of(results, about).items()}}
         | {"paper": {name: value for name, value in printed.items() if value is not None}}
+        | ({"models": {row.rater: _judged(row) for row in judged}} if (judged := results.judged(about)) else {})
         for about, figures, printed in figures_of(results)
     ]
     content = {
@@ -92,6 +99,11 @@ def _plain(value: Estimate) -> dict[str, float]:
     return {name: rounded(number) for name, number in value._asdict().items() if number is not None}
 
 
+def _judged(row: ModelRow) -> dict[str, Any]:
+    figures = {name: _plain(value) for name, value in row.figures.items()}
+    return {"judged": row.judged, "compared": row.compared, "figures": figures}
+
+
 def table_csv(results: RatingResults) -> str:
     """Return every figure with its interval and the paper's value as CSV."""
     head = ["table", "source", "crop", "direction", "raters", "counted", "incomplete", "figure", "value", "low", "high", "paper"]
@@ -102,6 +114,10 @@ def table_csv(results: RatingResults) -> str:
             lines.append([*about.values(), name, *numbers])
         for name, number in automatic_of(results, about).items():
             lines.append([*about.values(), name, six_digits(number), "", "", ""])
+        for row in results.judged(about):
+            for name, value in row.figures.items():
+                of_model = about | {"raters": 1, "counted": row.judged if name == "good" else row.compared, "incomplete": ""}
+                lines.append([*of_model.values(), f"{row.rater} {name}", *(six_digits(number) for number in value), ""])
     return csv_text(head, lines)
 
 
@@ -121,6 +137,9 @@ def render_summary(results: RatingResults) -> str:
         left = f", {about['incomplete']:,} incomplete" if about["incomplete"] else ""
         agreement = f"; alpha {_shown(alpha) if alpha else NOT_DEFINED}" if figures else ""
         lines.append(f"  {name_of(about)} ({about['counted']:,}{left}): {shown}{agreement}")
+        for row in results.judged(about):
+            told = ", ".join(f"{MODEL_FIGURES[name]} {_shown(value)}" for name, value in row.figures.items())
+            lines.append(f"    {row.rater} ({row.judged:,}, {row.compared:,} compared): {told}")
     return "\n".join([*lines, f"intervals are over items or queries ({results.params.resamples:,} resamples)"]) + "\n"
 
 
@@ -142,4 +161,8 @@ def tracking_scores(results: RatingResults) -> Iterator[tuple[str, dict[str, flo
         of_model = about["table"] in (MODEL, RETRIEVAL)
         part = about["direction"] or (f"{about['table']}_{about['crop']}" if about["table"] == TRUTH else "")
         prefix = f"human/{part}/" if part else "human/"
-        yield about["source"] if of_model else "", {f"{prefix}{name}": value.mean for name, value in figures.items()}
+        named = {f"{prefix}{name}": value.mean for name, value in figures.items()}
+        for row in results.judged(about):
+            judge = f"judge/{prefix.removeprefix('human/')}{row.rater.removeprefix(f'{BY_MODEL}:')}"
+            named |= {f"{judge}/{name}": value.mean for name, value in row.figures.items()}
+        yield about["source"] if of_model else "", named

@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from components.core.stage_output import StageOutput
+from components.ratings.formats.readings import BY_MODEL
 from components.ratings.tables.estimates import Counting, Estimate
+from components.ratings.tables.models import ModelRow, model_rows
 from components.ratings.tables.recall import RecallRow, recall_rows
 from components.ratings.tables.shares import ShareRow, is_complete, raters_of, share_rows, table_agreement
 from components.ratings.tables.uses import MODEL, RETRIEVAL, Uses, Votes, all_uses, collect_votes
@@ -34,12 +36,19 @@ class RatingResults:
     recalls: list[RecallRow]
     agreement: dict[str, Estimate]
     """Table → Krippendorff's alpha over its items; tables without a defined one are missing."""
+    models: list[ModelRow]
+    """Ratings by models, which no other figure counts."""
     scores: dict[str, dict[str, float]]
     """Captioner → its mean automatic scores of the captions that count; empty without ``captioners``."""
     all_queries: dict[tuple[str, str], dict[str, float]]
     """(model, direction) → automatic recall over all queries of its test; empty without ``retrieval``."""
     votes: Votes
     uses: Uses
+
+    def judged(self, about: Mapping[str, object]) -> list[ModelRow]:
+        """Return the ratings by models of one row, by what ``files.figures_of`` says of it."""
+        place = (about["table"], about["source"], about["crop"] or about["direction"])
+        return [row for row in self.models if (row.table, row.source, row.place) == place]
 
     def rows_of(self, table: str) -> list[ShareRow]:
         """Return the rows of one table of shares."""
@@ -49,7 +58,9 @@ class RatingResults:
 def gather(dataset: str, inputs: Mapping[str, StageOutput], params: Params) -> RatingResults:
     """Return the results of the stage's inputs."""
     items = inputs["items"].table(["key", "crop", "raters", "uses"])
-    ratings = inputs["input"].table(["item", "rater", "verdict", "time"])
+    everything = inputs["input"].table(["item", "rater", "verdict", "time", "source"])
+    by_model = pc.equal(everything["source"], BY_MODEL)
+    ratings = everything.filter(pc.invert(by_model))
     votes, uses = collect_votes(items, ratings), all_uses(items)
     counting = params.counting
     return RatingResults(
@@ -61,6 +72,7 @@ def gather(dataset: str, inputs: Mapping[str, StageOutput], params: Params) -> R
         shares=share_rows(votes, uses, counting),
         recalls=recall_rows(votes, uses, counting),
         agreement=table_agreement(votes, uses, counting),
+        models=model_rows(items, everything.filter(by_model), votes, uses, counting),
         scores=caption_scores(inputs.get("captioners"), votes, uses.of_table(MODEL), counting, dataset),
         all_queries=recall_of_all_queries(inputs.get("retrieval"), uses.of_table(RETRIEVAL), params.crop),
         votes=votes,

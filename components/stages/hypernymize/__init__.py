@@ -5,6 +5,7 @@ the table drops, the table decides.
 A first map rewrites each text by a chain of small steps and drops it when too little is left. A second map counts in how many
 captions each concept occurs, shard by shard. A third map keeps a caption only if all of its concepts are common enough. Shards
 that are appended later are rewritten and counted alone. ``concepts.tsv`` lists the concepts.
+A text model may propose the captions instead (``server_captions``).
 Not in scope: entity linking (a task for a knowledge graph; the embedded knowledge contains few people).
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from components.core.errors import HearsightError
 from components.core.params import Settings
 from components.hub.model import HubModel
 from components.knowledge.remote import KnowledgeSettings
@@ -22,8 +24,11 @@ RULE_SETTINGS = {
     "unknown_name": ("min_name_signals",),
     "inconsistent": (),
     "rare_concept": ("min_concept_count", "concept_level"),
+    "server_caption": ("rewriter",),
+    "unanswered": ("rewriter",),
 }
 """Rule of the ledger → the settings of ``Params`` that set its threshold."""
+RULES = "rules"
 REWRITING = ("min_words", "stated_role", "min_name_signals")
 """Settings of ``Params`` that decide how a text is rewritten."""
 
@@ -46,6 +51,8 @@ class Params(Settings):
     """Whether a noun is its own concept or, if rare, its nearest common hypernym (``concepts.py``). CC §3: noun."""
     min_concept_count: int = 101
     """Captions with a concept, at least, for captions with it to stay. CC §3: over 100."""
+    rewriter: str = RULES
+    """What rewrites: rules, or the name of a text model of ``params.yaml: server``. Ours."""
     knowledge: list[str] = ["embedded"]
     """Sources of hypernyms in the order of lookup: embedded, wikidata_index, wikidata, google. Ours; CC §3: the Google Knowledge
     Graph, which knows people. The embedded source needs no network, key or index, and the run says what is lost."""
@@ -53,5 +60,7 @@ class Params(Settings):
     """Settings of the sources other than embedded."""
 
     def check(self, where: str) -> None:
-        """Require known sources, each once, and what each needs."""
+        """Require known sources, each once, and what each needs; and a rewriter."""
+        if not self.rewriter:
+            raise HearsightError("is empty", where=f"{where}.rewriter", hint=f"write {RULES}, or the name of a text model")
         check_order(self.knowledge, self.knowledge_settings, where)

@@ -40,6 +40,7 @@ def rewrite(
     stated_role: bool,
     min_name_signals: int,
     second: Parse | None = None,
+    removed: bool = False,
     names: Sequence[Entity] = (),
 ) -> Rewritten:
     """Return a parsed text as a caption without names, numbers, dates and places.
@@ -51,6 +52,7 @@ def rewrite(
         stated_role: whether a person may become the role before the name.
         min_name_signals: signals that must agree on the kind of a name.
         second: parse of ``first_word.second_text``; None where that is empty or no second parse was made.
+        removed: whether words were removed before, so that faults of form count.
         names: what a second recogniser found (``second_recogniser.align_names``).
     """
     sentence = Sentence.of(choose_parse(parse, second, knowledge), names)
@@ -82,7 +84,8 @@ def rewrite(
         if after != before:
             steps.append(Step(name, before, after, reason))
         before = after
-    return Rewritten(before, steps, find_concepts(sentence), find_shortcoming(sentence, min_words, min_name_signals))
+    shortcoming = find_shortcoming(sentence, min_words, min_name_signals, removed=removed)
+    return Rewritten(before, steps, find_concepts(sentence), shortcoming)
 
 
 def find_concepts(sentence: Sentence) -> list[str]:

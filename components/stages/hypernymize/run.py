@@ -32,12 +32,13 @@ from components.language.named_entities import NamedEntities
 from components.language.parser import Parse
 from components.language.wordnet import load_wordnet
 from components.providers.registry import Role, parse_role, plan_of
-from components.stages.hypernymize import REWRITING, Params
-from components.stages.hypernymize.first_word import second_text
+from components.stages.hypernymize import REWRITING, RULES, Params
+from components.stages.hypernymize.first_word import choose_parse, second_text
 from components.stages.hypernymize.rarity import keep_common
 from components.stages.hypernymize.rewrite import rewrite
 from components.stages.hypernymize.second_recogniser import align_names
-from components.stages.hypernymize.sentence import Entity
+from components.stages.hypernymize.sentence import Entity, Sentence
+from components.stages.hypernymize.server_captions import ask_server, read_proposals
 
 
 def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,9 +52,10 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
     Raises:
         HearsightError: key or index of a source are missing.
     """
-    order, settings = list(stage.params.knowledge), stage.params.knowledge_settings
+    by_rules, settings = stage.params.rewriter == RULES, stage.params.knowledge_settings
+    order = list(stage.params.knowledge) if by_rules else ["embedded"]
     require_key(order)
-    if lost := missing_people(order):
+    if by_rules and (lost := missing_people(order)):
         print(f"hearsight: warning: {stage.dataset}/hypernymize: {lost}", file=sys.stderr, flush=True)
     shared: dict[str, Any] = {"order": order, "states": {}, "providers": dict(plan)}
     if chosen := choose_model(stage.project, stage.params.names, stage.engine.device):
@@ -142,9 +144,18 @@ def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut
     seconds = _second_parses(parses, texts, parser, task, knowledge)
     names = _names(parses, texts, task)
     limits = {name: task.params[name] for name in REWRITING}
+    if "rewriter" in task.shared:
+        chosen = {digest: choose_parse(parse, seconds.get(digest), knowledge) for digest, parse in parses.items()}
+        read = {digest: Sentence.of(parse, names.get(digest, ())) for digest, parse in chosen.items()}
+        results = read_proposals(read, texts, task, knowledge, limits)
+    else:
+        results = {
+            digest: rewrite(parse, knowledge, second=seconds.get(digest), names=names.get(digest, ()), **limits)
+            for digest, parse in parses.items()
+        }
     rows, ledger = [], []
     for digest, record in zip(digests, records, strict=True):
-        result = rewrite(parses[digest], knowledge, second=seconds.get(digest), names=names.get(digest, ()), **limits)
+        result = results[digest]
         if result.shortcoming is not None:
             rule, value, threshold = result.shortcoming
             ledger.append(dropped(record["key"], rule, value, threshold, detail=f"{record['text']} → {result.caption}"))
@@ -187,6 +198,8 @@ def run(stage: Stage) -> None:
     plan = plan_of(stage.project, stage.inputs["input"])
     with record_usage(stage, plan):
         shared = prepare_knowledge(stage, rewriting, plan)
+        if params.rewriter != RULES:
+            shared["rewriter"] = ask_server(stage, shards)
         resources = _resources(shared)
         captions = stage.map(
             rewritten_shard, shards, step="rewrite", params=rewriting, shared=shared, publish=False, resources=resources

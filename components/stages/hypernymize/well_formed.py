@@ -21,7 +21,9 @@ TELLING = 2
 OBJECTS = frozenset({"dobj", "attr"})
 
 
-def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) -> tuple[str, str, str] | None:
+def find_shortcoming(
+    sentence: Sentence, min_words: int, min_name_signals: int, *, removed: bool = False
+) -> tuple[str, str, str] | None:
     """Return why the caption must be dropped (rule, value, threshold), or None."""
     alive = [sentence.words[index] for index in sentence.alive()]
     words = words_of(sentence.render())
@@ -36,7 +38,7 @@ def find_shortcoming(sentence: Sentence, min_words: int, min_name_signals: int) 
     digits = [word.text for word in alive if any(char.isdigit() for char in word.text)]
     if digits:
         return "inconsistent", f"a number is left: {' '.join(digits)}", "no numbers"
-    if not any(_counts(word) for word in sentence.words):
+    if not (removed or any(_counts(word) for word in sentence.words)):
         return None
     amounts = [word.text for word in alive if word.text[-1:] in CURRENCY | {"%"}]
     if amounts:

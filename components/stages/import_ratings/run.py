@@ -12,7 +12,7 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.ratings.formats import csv
-from components.ratings.formats.readings import PSEUDONYM
+from components.ratings.formats.readings import BY_MODEL, PSEUDONYM
 from components.ratings.joining import UNKNOWN, join_ratings
 
 FOLDER = "ratings"
@@ -40,9 +40,12 @@ def run(stage: Stage) -> None:
     _require_some(ratings, counts, items.name, folder)
     _write(stage, ratings, ledger)
     stage.note_parent("ratings", digest_value(digests))
-    stage.metric("ratings", ratings.num_rows)
-    stage.metric("raters", pc.count_distinct(ratings["rater"]).as_py())
-    stage.metric("items_rated", pc.count_distinct(ratings["item"]).as_py())
+    people = ratings.filter(pc.not_equal(ratings["source"], BY_MODEL))
+    stage.metric("ratings", people.num_rows)
+    stage.metric("raters", pc.count_distinct(people["rater"]).as_py())
+    stage.metric("items_rated", pc.count_distinct(people["item"]).as_py())
+    if by_models := ratings.num_rows - people.num_rows:
+        stage.metric("ratings_by_models", by_models)
     for rule, number in sorted(counts.items()):
         stage.metric(f"left_out_{rule}", number)
 

@@ -48,15 +48,13 @@ def open_server(root: Path, language: str, interface: str) -> tuple[FoundModel, 
     Raises:
         HearsightError: the settings are invalid, or name another machine without ``allow_remote``.
     """
-    params = server_params(root)
-    prompt = load_prompt("describe", root / params.prompts if params.prompts else None)
-    state = state_folder(root)
-    answers = ServerAnswers(params, prompt, params.vision)
-    cache = ResultCache(state / "annotations")
+    answers = open_answers(root)
+    params, prompt = answers.params, answers.prompt
+    cache = ResultCache(state_folder(root) / "annotations")
 
     def write(data: bytes, where: str) -> Written:
         require_image(data, where)
-        key = digest_value([sha256_bytes(data), language])
+        key = answer_key(data, language)
         known = key in cache.read_existing(answers, [key])
         stored = cache.annotate(answers, {key: lambda: Question({"language": language}, _jpeg(data))})[key]
         answer = read_answer(stored, Proposal)
@@ -71,6 +69,18 @@ def open_server(root: Path, language: str, interface: str) -> tuple[FoundModel, 
     about = limit(interface, "server", model=params.vision, place=params.address)
     found = FoundModel(params.vision, SERVER, root, f"prompt {prompt.version} {prompt.digest[:12]}")
     return found, Writer(about, write, tuple(limits), SERVER)
+
+
+def open_answers(root: Path) -> ServerAnswers:
+    """Return the annotator of the server's descriptions; raises as :func:`open_server`."""
+    params = server_params(root)
+    prompt = load_prompt("describe", root / params.prompts if params.prompts else None)
+    return ServerAnswers(params, prompt, params.vision)
+
+
+def answer_key(data: bytes, language: str) -> str:
+    """Return the key of the stored answer about an image in a language."""
+    return digest_value([sha256_bytes(data), language])
 
 
 def _checked(text: str, data: bytes, evidence: Evidence, language: str, interface: str) -> Written:

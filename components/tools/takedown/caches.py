@@ -21,6 +21,7 @@ CHECK_REPORTS = ("data_docs", "warnings")
 def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, list[str]]]:
     """Yield each result cache with its keys to delete: keys of removed content, and keys whose value is removed audio."""
     digests = search.matcher.digests
+    removed = digests | search.keys  # a model's rating has the key of its item
     for path in sorted((state / "annotations").glob("*.sqlite")):
         with _open(path) as base:
             is_speech = path.name.startswith("speech-")
@@ -29,7 +30,7 @@ def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, li
                 key
                 for key, value in base.execute(query)
                 # The key of an image and its text has both.
-                if not digests.isdisjoint(key.split("-")) or (is_speech and sha256_bytes(value) in digests)
+                if not removed.isdisjoint(key.split("-")) or (is_speech and sha256_bytes(value) in digests)
             ]
         if keys:
             yield path, keys

@@ -76,7 +76,6 @@ FAULTS: dict[str, Reply] = {
     "503": refusal(503, "loading the model"),
     "silent": Reply(200, {}, delay=1.5),
     "cut off": Reply(200, b'{"id": "c-1", "choices": [', cut=True),
-    "redirect": Reply(307, {}, {"Location": "http://127.0.0.1:9/v1/chat/completions"}),
     "401": refusal(401, "no such key"),
     "403": refusal(403, "the key may not use this model"),
     "404": refusal(404, f"model '{MODEL}' not found"),
@@ -102,7 +101,7 @@ class ChatServer(ScriptedServer):
 
     def params(self, **changed: Any) -> ServerParams:
         """Settings that name this server, with little patience."""
-        usual: dict[str, Any] = {"address": self.address, "vision": MODEL, "text": MODEL, "timeout": 1.0, "retries": 2}
+        usual: dict[str, Any] = {"address": self.address, "vision": MODEL, "timeout": 1.0, "retries": 2}
         return ServerParams(**(usual | changed))
 
     def asked(self) -> list[Asked]:

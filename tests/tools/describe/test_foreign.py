@@ -14,6 +14,7 @@ from PIL import Image
 from components.core.errors import HearsightError
 from components.model_server.client import ModelServerError, Question
 from components.model_server.prompts import load_prompt
+from components.tools.cost import estimate_descriptions
 from components.tools.describe.describer import Describer, Description
 from components.tools.describe.foreign_writers import _jpeg
 from components.tools.describe.settings import place_of_images
@@ -196,3 +197,15 @@ def test_a_real_model_server_describes_the_images_of_a_page(tmp_path: Path) -> N
         f'<html lang=en><img alt="{SEEN}" data-hearsight="proposed" src=red.png>'
         '<img alt="Not sure: a television screen on a wall" data-hearsight="not-sure" src=blue.png><img src=red.png alt=known>'
     )
+
+
+def test_the_cost_of_a_folder_is_estimated_without_a_request_and_stored_answers_are_free(tmp_path: Path) -> None:
+    for colour in ("black", "red", "white"):
+        (tmp_path / f"{colour}.png").write_bytes(drawn_image(colour))
+    with ChatServer(lambda asked: {"description": SEEN, "sure": True}).running() as server:
+        root = project(tmp_path, {"model": "server", "read_text": False}, server, prices={"input": 3.0, "output": 15.0})
+        sent, answered, total = estimate_descriptions(root, root)
+        assert (sent.items, sent.cached, sent.requests) == (3, 0, 3) and not server.asked()
+        assert total.usd == pytest.approx((sent.units * 3 + answered.units * 15) / 1e6) and sent.units > 3 * 1000
+        Describer.open(root).describe(drawn_image("red"))
+        assert estimate_descriptions(root, root)[0].requests == 2
