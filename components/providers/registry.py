@@ -150,7 +150,7 @@ def plan_for(
         plan["asking"] = google_params(root).asking.plain()
     if params.vision == "hub":
         chosen = choose_model(root, zero_shot, device) if zero_shot is not None else None
-        if zero_shot is None or chosen is None or "{}" not in zero_shot.prompt:
+        if zero_shot is None or chosen is None or not zero_shot.vocabulary or "{}" not in zero_shot.prompt:
             hint = "name a model, a vocabulary, and a prompt with {} (docs/providers.md)"
             raise HearsightError("does not say how `vision: hub` finds labels", where="filter.zero_shot", hint=hint)
         digest = digest_value(read_labels(root, zero_shot.vocabulary))

@@ -181,6 +181,7 @@ def test_a_takedown_finds_scores_by_the_image_and_by_the_text(project: Path) -> 
         ({"image_text": HubModel(model="openai/clip")}, "names no commit"),
         (LABELS | {"zero_shot": ZeroShot(model="models/clip", vocabulary="none.txt")}, "cannot be read"),
         (LABELS | {"zero_shot": ZeroShot()}, "does not say how"),
+        (LABELS | {"zero_shot": ZeroShot(model="models/clip")}, "does not say how"),
         (LABELS | {"zero_shot": ZeroShot(model="models/clip", vocabulary="labels.txt", prompt="a photo")}, "does not say how"),
     ],
 )
