@@ -45,8 +45,8 @@ T = TypeVar("T")
 FILE = "providers.json"
 
 
-class LabelModel(HubModel):
-    """``filter.providers.hub``: a model that compares images with texts, and the labels that it tells apart."""
+class ZeroShot(HubModel):
+    """``filter.zero_shot``: a model that compares images with texts, and the labels that it tells apart."""
 
     vocabulary: str = ""
     """A file of labels in UTF-8, one a line, below the project's root. Ours; CC §3: 10^5 labels."""
@@ -62,15 +62,7 @@ class ProviderParams(Settings):
     language: Literal["embedded", "google"] = "embedded"
     """Parses, polarity, profanity. Ours; CC §3: google."""
     vision: Literal["embedded", "google", "hub"] = "embedded"
-    """Labels, pornography; ``hub``: labels by the model of ``hub``, pornography as embedded. Ours; CC §3: google."""
-    hub: LabelModel = LabelModel()
-    """The model of ``vision: hub``."""
-
-    def check(self, where: str) -> None:
-        """Require what labels by a hub's model need."""
-        if self.vision == "hub" and not (self.hub.model and self.hub.vocabulary and "{}" in self.hub.prompt):
-            hint = "name them, or set vision: embedded (docs/providers.md)"
-            raise HearsightError("needs a model, a vocabulary, and a prompt with {}", where=f"{where}.hub", hint=hint)
+    """Labels, pornography; ``hub``: labels as ``zero_shot`` says, pornography as embedded. Ours; CC §3: google."""
 
 
 class LabelLimits(Protocol):
@@ -139,12 +131,14 @@ def plan_for(
     root: Path,
     params: ProviderParams,
     language: str,
+    zero_shot: ZeroShot | None = None,
     image_text: HubModel | None = None,
     device: Callable[[Accelerator], Device] = choose_device,
 ) -> dict[str, Any]:
     """Return the selection as JSON for workers, with the request settings if Google is selected, and each model with its digest.
 
     Args:
+        zero_shot: the model of ``vision: hub``.
         image_text: the model that compares images with their texts.
         device: what items compute on, as :meth:`components.execution.engine.Engine.device`.
 
@@ -154,9 +148,13 @@ def plan_for(
     plan: dict[str, Any] = {"language": params.language, "vision": params.vision, "text": language}
     if "google" in (params.language, params.vision):
         plan["asking"] = google_params(root).asking.plain()
-    if params.vision == "hub" and (chosen := choose_model(root, params.hub, device)):
-        digest = digest_value(read_labels(root, params.hub.vocabulary))
-        vocabulary = Vocabulary(params.hub.vocabulary, digest, params.hub.prompt, params.hub.kept)
+    if params.vision == "hub":
+        chosen = choose_model(root, zero_shot, device) if zero_shot is not None else None
+        if zero_shot is None or chosen is None or not zero_shot.vocabulary or "{}" not in zero_shot.prompt:
+            hint = "name a model, a vocabulary, and a prompt with {} (docs/providers.md)"
+            raise HearsightError("does not say how `vision: hub` finds labels", where="filter.zero_shot", hint=hint)
+        digest = digest_value(read_labels(root, zero_shot.vocabulary))
+        vocabulary = Vocabulary(zero_shot.vocabulary, digest, zero_shot.prompt, zero_shot.kept)
         plan["labels"] = {"model": chosen._asdict(), "vocabulary": vocabulary._asdict()}
     if image_text is not None and (chosen := choose_model(root, image_text, device)):
         plan["image_text"] = {"model": chosen._asdict()}

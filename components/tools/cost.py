@@ -94,7 +94,7 @@ def estimate_filter(root: Path, dataset: str, language: str = "", vision: str = 
     overrides = params.providers.plain() | {name: value for name, value in (("language", language), ("vision", vision)) if value}
     providers = parse_settings(ProviderParams, overrides, "hearsight cost")
     assert isinstance(providers, ProviderParams)
-    plan = plan_for(root, providers, params.language, params.image_text)
+    plan = plan_for(root, providers, params.language, params.zero_shot, params.image_text)
     inputs = {name: StageOutput(path) for name, path in graph.inputs("filter", dataset).items()}
     if not inputs["input"].path.is_dir():
         raise HearsightError("is not there yet", where=inputs["input"].path, hint=f"run the crawl of '{dataset}' first")

@@ -13,7 +13,7 @@ from typing import Literal
 
 from components.core.params import Settings
 from components.hub.model import HubModel
-from components.providers.registry import ProviderParams
+from components.providers.registry import ProviderParams, ZeroShot
 
 
 class Params(Settings):
@@ -92,6 +92,8 @@ class Params(Settings):
     """Confidence (0..1) below which an image gets no label beyond ``min_labels``. Ours."""
     min_kind_confidence: float = 0.1
     """Confidence (0..1) in a noun's hypernym, from which the noun counts as visible by ``stem``. Ours."""
+    zero_shot: ZeroShot = ZeroShot()
+    """The model of ``providers: {vision: hub}``, such as CLIP or SigLIP, and the labels that it tells apart. Ours."""
     image_text: HubModel = HubModel()
     """The model, such as CLIP or SigLIP, that compares an image with its text, beside the labels (``docs/providers.md``); without
     one there is no such rule. DataComp §3.4."""

@@ -49,7 +49,7 @@ def measure_records(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str
     if not rows:
         return {}
     params = _settings_of_run(graph, dataset)
-    plan = plan_for(graph.root, params.providers, params.language, params.image_text)
+    plan = plan_for(graph.root, params.providers, params.language, params.zero_shot, params.image_text)
     state = state_folder(graph.root)
     task = Task(params, plan, ResultCache(state / "annotations"), inputs, state, dataset, graph.root, state)
     annotate, subjects = SubjectAnnotator(rows, task, make_providers(plan, graph.root)), make_subjects(rows, params)

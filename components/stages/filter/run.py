@@ -21,7 +21,7 @@ from components.stages.filter.rules import Finding
 def run(stage: Stage) -> None:
     """Filter each shard of candidates; record the providers, and the group of each rule."""
     params: Params = stage.params
-    plan = plan_for(stage.project, params.providers, params.language, params.image_text, stage.engine.device)
+    plan = plan_for(stage.project, params.providers, params.language, params.zero_shot, params.image_text, stage.engine.device)
     models = models_of(plan)
     for role, model in models.items():
         stage.note_parent(f"model of {role}", model.digest)

@@ -188,7 +188,8 @@ def measure(job: Stage, shards: Sequence[ShardRef], *, images: bool = False) -> 
     They are computed in workers or read from the cache.
     """
     params = job.params
-    plan = plan_for(job.project, params.providers, params.language, params.image_text if images else None, job.engine.device)
+    image_text = params.image_text if images else None
+    plan = plan_for(job.project, params.providers, params.language, params.zero_shot, image_text, job.engine.device)
     resources = resources_for(models_of(plan).values())
     refs = job.map(
         measure_shard, shards, step="values", params=params, shared=plan, publish=False, conserve=False, resources=resources

@@ -107,7 +107,7 @@ def english_remarks(root: Path, text: str, image: bytes | None, interface: str, 
     if image is not None:
         opened = require_image(image, where)
         subject = replace(subject, format=opened.format, width=opened.width, height=opened.height)
-    plan = plan_for(root, ProviderParams(), params.language, params.image_text)
+    plan = plan_for(root, ProviderParams(), params.language, None, params.image_text)
     providers, remarks = make_providers(plan, root), []
     for group in TEXT_GROUPS if image is None else GROUPS:
         for role, provider in providers_of(group, providers).items():

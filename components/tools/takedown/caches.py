@@ -30,7 +30,7 @@ def find_annotations(state: Path, search: FileSearch) -> Iterator[tuple[Path, li
                 key
                 for key, value in base.execute(query)
                 # The key of an image and its text has both.
-                if not removed.isdisjoint(key.split("-")) or (is_speech and sha256_bytes(value) in digests)
+                if not removed.isdisjoint((key, *key.split("-"))) or (is_speech and sha256_bytes(value) in digests)
             ]
         if keys:
             yield path, keys

@@ -13,13 +13,12 @@ from components.core.addresses import lineage_path
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.graph import load_graph
-from components.core.params import check_settings, read_params_file
+from components.core.params import read_params_file
 from components.core.rule_values import ANYTHING
 from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.hub.model import HubModel, find_model
-from components.providers.registry import LabelModel, ProviderParams, plan_for, plan_of
-from components.stages.filter import Params
+from components.providers.registry import ProviderParams, ZeroShot, plan_for, plan_of
 from components.stages.filter.cascade import RULES
 from components.stages.filter.measured_values import measure_records
 from components.stages.filter.run import run as run_filter
@@ -54,7 +53,7 @@ def run(root: Path, **params: object) -> tuple[StageOutput, Stage]:
 
 
 CLIP = HubModel(model="models/clip")
-HUB = ProviderParams(vision="hub", hub=LabelModel(model="models/clip", vocabulary="labels.txt"))
+LABELS = {"providers": ProviderParams(vision="hub"), "zero_shot": ZeroShot(model="models/clip", vocabulary="labels.txt")}
 
 
 def values(output: StageOutput) -> dict[str, float]:
@@ -67,7 +66,11 @@ def stored(root: Path) -> set[str]:
 
 
 def test_without_a_model_plan_stores_and_records_are_those_of_the_embedded_providers(project: Path) -> None:
-    assert plan_for(project, ProviderParams(), "en", HubModel()) == {"language": "embedded", "vision": "embedded", "text": "en"}
+    assert plan_for(project, ProviderParams(), "en", ZeroShot(), HubModel()) == {
+        "language": "embedded",
+        "vision": "embedded",
+        "text": "en",
+    }
     _, job = run(project)
     assert not job.parents and not (project / ".hearsight" / "vocabularies").exists()
     assert stored(project) == {"nsfw.image", "parse.en", "polarity.en", "profanity.en", "recognition.embedded"}
@@ -76,30 +79,30 @@ def test_without_a_model_plan_stores_and_records_are_those_of_the_embedded_provi
 
 
 def test_records_whose_cosine_is_too_low_are_dropped_with_it_and_the_model_is_a_parent(project: Path) -> None:
-    output, job = run(project, providers=HUB, image_text=CLIP, min_image_text=1.0)
+    output, job = run(project, **LABELS, image_text=CLIP, min_image_text=1.0)
     found = values(output)
     assert set(found) == set(KEPT) and all(-1 <= value < 1 for value in found.values())
     digest = find_model(project, "models/clip").digest
     assert {("model of labels", digest), ("model of image_text", digest)} <= {(p["name"], p["digest"]) for p in job.parents}
     between = sum(found.values()) / 2
-    kept = run(project, providers=HUB, image_text=CLIP, min_image_text=between)[0].table().to_pylist()
+    kept = run(project, **LABELS, image_text=CLIP, min_image_text=between)[0].table().to_pylist()
     assert [row["key"] for row in kept] == [max(found, key=lambda key: found[key])]
 
 
 def test_a_changed_threshold_computes_nothing_again_and_a_changed_model_everything_of_its_own(project: Path) -> None:
-    run(project, image_text=CLIP, min_image_text=-1.0, providers=HUB)
+    run(project, image_text=CLIP, min_image_text=-1.0, **LABELS)
     folder = project / ".hearsight" / "annotations"
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.sqlite")}
-    run(project, image_text=CLIP, min_image_text=0.9, providers=HUB)
+    run(project, image_text=CLIP, min_image_text=0.9, **LABELS)
     assert {path.name: path.stat().st_mtime_ns for path in folder.glob("*.sqlite")} == before
     make_clip(project / "models" / "clip", seed=1)
-    run(project, image_text=CLIP, min_image_text=-1.0, providers=HUB)
+    run(project, image_text=CLIP, min_image_text=-1.0, **LABELS)
     new = {path.name for path in folder.glob("*.sqlite")} - set(before)
     assert {name.partition("-v")[0] for name in new} == {"image-text", "labels.hub"} and len(new) == 2
 
 
 def test_labels_are_those_of_the_vocabulary_compared_by_stem_and_hypernymize_needs_no_model(project: Path) -> None:
-    output, _ = run(project, providers=HUB)
+    output, _ = run(project, **LABELS)
     rows = {row["key"]: row for row in output.table().to_pylist()}
     assert set(rows) == set(KEPT)
     assert {label["label"] for label in rows["kite"]["labels"]} == {"kite", "boat", "people", "bathtub", "hills"}
@@ -111,7 +114,7 @@ def test_labels_are_those_of_the_vocabulary_compared_by_stem_and_hypernymize_nee
 
 
 def test_workers_share_one_file_of_vectors(project: Path) -> None:
-    made = PAPER.model_copy(update={"providers": HUB, "image_text": CLIP})
+    made = PAPER.model_copy(update=LABELS | {"image_text": CLIP})
     job = make_stage(project, "filter", params=made, inputs={"input": candidates(project)}, engine=WORKERS)
     run_filter(job)
     assert len(list((project / ".hearsight" / "vocabularies").glob("*.npy"))) == 1
@@ -166,7 +169,7 @@ def test_calibrate_finds_the_cosine_at_which_a_share_of_what_the_other_rules_kee
 def test_a_takedown_finds_scores_by_the_image_and_by_the_text(project: Path) -> None:
     run(project, image_text=CLIP, min_image_text=-1.0)
     for digest in (sha256_bytes(KEPT["kite"].encode()), candidates(project).table().to_pylist()[0]["image_sha256"]):
-        search = SimpleNamespace(matcher=SimpleNamespace(digests=frozenset({digest})))
+        search = SimpleNamespace(matcher=SimpleNamespace(digests=frozenset({digest})), keys=frozenset())
         found = {path.name.partition("-v")[0]: keys for path, keys in find_annotations(project / ".hearsight", search)}
         assert found["image-text"] and all(digest in key for key in found["image-text"])
 
@@ -176,22 +179,13 @@ def test_a_takedown_finds_scores_by_the_image_and_by_the_text(project: Path) -> 
     [
         ({"image_text": HubModel(model="models/none")}, "is no folder"),
         ({"image_text": HubModel(model="openai/clip")}, "names no commit"),
-        ({"providers": HUB.model_copy(update={"hub": LabelModel(model="models/clip", vocabulary="none.txt")})}, "cannot be read"),
+        (LABELS | {"zero_shot": ZeroShot(model="models/clip", vocabulary="none.txt")}, "cannot be read"),
+        (LABELS | {"zero_shot": ZeroShot()}, "does not say how"),
+        (LABELS | {"zero_shot": ZeroShot(model="models/clip")}, "does not say how"),
+        (LABELS | {"zero_shot": ZeroShot(model="models/clip", vocabulary="labels.txt", prompt="a photo")}, "does not say how"),
     ],
 )
 def test_what_cannot_be_used_ends_the_run_before_any_record_is_judged(project: Path, params: dict, said: str) -> None:
     with pytest.raises(HearsightError, match=said):
         run(project, **params)
     assert not stored(project)
-
-
-@pytest.mark.parametrize(
-    ("providers", "said"),
-    [
-        (ProviderParams(vision="hub"), "needs a model, a vocabulary, and"),
-        (ProviderParams(vision="hub", hub=LabelModel(model="m", vocabulary="v", prompt="a photo")), "a prompt with {}"),
-    ],
-)
-def test_incomplete_settings_are_refused_when_they_are_read(providers: ProviderParams, said: str) -> None:
-    with pytest.raises(HearsightError, match=said):
-        check_settings(Params(providers=providers), "english.filter")
