@@ -88,7 +88,7 @@ TESTED = {
     r"dvc exp (run|apply)( .*)?": (
         "tests/pipeline/test_experiments.py::test_metrics_of_two_experiments_fit_a_screen_and_none_fails_to_load"
     ),
-    r"dvc repro( (synthesize|posts_report|evaluate_captioners|build_search_index|build_rating_items)@.*)?|"
+    r"dvc repro( (--force )?(synthesize|hypernymize|posts_report|evaluate_captioners|build_search_index|build_rating_items)@.*)?|"
     r"hearsight (run|check)( .*)?": ("tests/pipeline/test_repro.py::test_a_second_repro_runs_nothing"),
     r"hearsight snapshot next( .*)?": "tests/stages/crawl/test_daily_snapshots.py::test_the_command_prints_what_it_changed",
     r"hearsight retry( .*)?": (
@@ -99,6 +99,9 @@ TESTED = {
     ),
     r"hearsight cost --stage hypernymize( .*)?": (
         "tests/stages/hypernymize/test_server_captions.py::test_cost_counts_what_is_not_stored_and_asks_nothing"
+    ),
+    r"hearsight cost --images .*": (
+        "tests/tools/describe/test_foreign.py::test_the_cost_of_a_folder_is_estimated_without_a_request_and_stored_answers_are_free"
     ),
     r"hearsight cost --stage synthesize .*": (
         "tests/speech/voices/test_google_voices.py::test_the_cost_command_needs_no_credentials_and_prints_one_line_errors"
