@@ -20,7 +20,7 @@ from components.app.routes import describe
 from components.app.uploads import BusyError, Turns, limit_image, turns_of
 from components.core.errors import HearsightError
 from components.tools.describe.describer import Describer
-from components.tools.describe.writers import Evidence, Written
+from components.tools.describe.writers import Evidence, Writer, Written
 from tests.app.server import Running, running, settings_of
 from tests.support.app.project import new_project
 
@@ -92,7 +92,7 @@ def site(tmp_path, monkeypatch) -> Any:
         return Written("a dog", Evidence(0.5, 0.5, 1))
 
     found = SimpleNamespace(kind="captioner", name="made", version="1", folder=tmp_path)
-    described = Describer("en", found, "en", None, "", write, ())  # type: ignore[arg-type]
+    described = Describer("en", found, "en", None, Writer("", write, (), "captioner"), "")  # type: ignore[arg-type]
     monkeypatch.setattr(describe.Describer, "open", lambda *words, **options: described)
     monkeypatch.setattr(describe, "stamp_of", lambda found: ("made", 1))
     with running(settings_of(new_project(tmp_path))) as app:

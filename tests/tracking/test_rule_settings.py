@@ -32,9 +32,9 @@ def test_each_rule_names_existing_settings_of_its_stage_or_none(stage: str, rule
             kinds = [each for field in fields for each in classes_of(field.annotation)]
 
 
-def test_each_setting_of_the_filter_but_its_providers_is_a_rules() -> None:
+def test_each_setting_of_the_filter_but_those_that_name_models_is_a_rules() -> None:
     used = {name for rules in GROUPS.values() for rule in rules for name in rule.settings}
-    assert used == set(type(PAPER).model_fields) - {"providers"}
+    assert used == set(type(PAPER).model_fields) - {"providers", "image_text", "zero_shot"}
 
 
 def test_settings_stand_beside_a_threshold_as_params_yaml_names_them() -> None:
