@@ -3,7 +3,7 @@
 Tried in this order: the same **lemma** anywhere in the references (in any part of speech: "skateboard" and "skateboarding") or as
 the last word of a label; a **synonym** (a common WordNet synset); a **broader** word (a hypernym: "animal" for a known dog); a
 **narrower** word if the known word is specific enough ("gull" for a known bird, not for a known animal); a word **alike** by the
-list of ``caption_words``; and for a person another **person**, unless known persons are all of the other sex or already matched
+list of ``noun_phrases``; and for a person another **person**, unless known persons are all of the other sex or already matched
 by another person of the caption. Persons only match persons, other objects only other objects.
 """
 
@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from components.metrics.caption_words import GROUPS, PEOPLE, PEOPLE_GROUPS, UNSEEN, VISIBLE, alike
 from components.metrics.lexicon import EVENT, FEMALE, MALE, MATTER, OBJECT, PERSON, PLACE, Lexicon
-from components.metrics.noun_phrases import object_positions
+from components.metrics.noun_phrases import GROUPS, PEOPLE, PEOPLE_GROUPS, UNSEEN, VISIBLE, alike, object_positions
 from components.metrics.parses import UNKNOWN, Sentence
 
 FIRST = 2
@@ -44,7 +43,7 @@ class Mention:
 def find_mentions(sentence: Sentence, lexicon: Lexicon | None) -> list[Mention]:
     """Return a caption's objects in order: nouns without invisible ones (times, events, abstract nouns).
 
-    Without a dictionary only the list of ``caption_words`` identifies invisible ones.
+    Without a dictionary only the list of ``noun_phrases`` identifies invisible ones.
     """
     found_mentions = []
     for index in object_positions(sentence):

@@ -1,14 +1,31 @@
 """Objects in a parsed caption: which words are objects.
 
 "On top of a table" names a table, "a group of men" men, "a cat and a dog" both, "without leaves" nothing.
+Nouns in captions may name no object themselves: "on top of a court" names one object, not two; "a picture of a car" shows a car.
+The lists of these words, with what they are for, are in ``data/caption_words.yaml``. English.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from components.metrics.caption_words import GROUPS, IMAGES, POSITIONS
+import yaml
+
+from components.core.params import YAML_LOADER
 from components.metrics.parses import UNKNOWN, Sentence
+
+_LISTS = yaml.load((Path(__file__).parent / "data" / "caption_words.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_WORDS = {name: frozenset(words.split()) for name, words in _LISTS.items() if name != "alike"}
+POSITIONS, IMAGES, GROUPS, PEOPLE_GROUPS = (_WORDS[name] for name in ("positions", "images", "groups", "people_groups"))
+UNSEEN, VISIBLE, PEOPLE = _WORDS["unseen"], _WORDS["visible"], PEOPLE_GROUPS | _WORDS["persons"]
+ALIKE = tuple(frozenset(line.split()) for line in _LISTS["alike"])
+
+
+def alike(first: str, second: str) -> bool:
+    """Return whether captions use the two lemmas for the same thing."""
+    return any(first in names and second in names for names in ALIKE)
+
 
 NOUNS = ("NOUN", "PROPN")
 
