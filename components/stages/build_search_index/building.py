@@ -6,7 +6,7 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import SEARCH_ITEM
-from components.execution.stage import Job, Stage
+from components.execution.stage import Job, Stage, Task
 from components.retrieval.embedding import embed_pairs, model_folder, open_dual_encoder
 from components.retrieval.hearing import hear_states
 from components.retrieval.pairs import read_pairs, sets_of
@@ -26,10 +26,6 @@ from components.search.items import IMAGE, Items, Split, thumbnail_files
 from components.search.items import SPEECH as SPOKEN
 from components.search.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.stages.build_search_index import BEST
-
-if TYPE_CHECKING:
-    from components.execution.stage import Task
-
 
 SPEECH, IMAGES = "speech.npy", "images.npy"
 
