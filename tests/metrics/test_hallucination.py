@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.metrics.counterparts import ALIKE
 from components.metrics.hallucination import JudgedCaption, Rates, find_hallucinations, hallucination_rates
-from components.metrics.noun_phrases import ALIKE
 from tests.metrics.parsed import lexicon, parses
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from components.core.errors import HearsightError
-from components.web.archives import http_stream, opening, read_archive
+from components.web.archives import opening, read_archive
 from components.web.archives.any_input import read_input
 from tests.support import until
 from tests.support.web.archive_samples import PAGE, warc
@@ -35,7 +35,7 @@ def trickle(first):
 def short(monkeypatch):
     """A second in all: far less than each of these answers takes."""
     released.clear()
-    monkeypatch.setattr(http_stream, "SECONDS", 1.0)
+    monkeypatch.setattr(opening, "SECONDS", 1.0)
     yield
     released.set()
 
@@ -122,7 +122,8 @@ def test_the_body_of_a_redirect_is_not_read():
         ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"zz\r\n<p>"], "no answer|broke off"),
     ],
 )
-def test_broken_answers_raise_one_error(sent, match):
+def test_broken_answers_raise_one_error(sent, match, monkeypatch):
+    monkeypatch.setattr(opening, "TIMEOUT", 2.0)
     with RawWeb({"/a": lambda _: sent}) as web:
         one_line(web.url("/a"), match)
 
