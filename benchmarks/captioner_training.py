@@ -26,9 +26,9 @@ from components.core.view_arrays import pack_views
 from components.models.captioners import NETWORKS, build
 from components.models.captioners.interface import CaptionerConfig, reads_grid
 from components.models.trained_captioner import ImageCaptioner
+from components.stages.train_captioner import CaptionerSettings
 from components.stages.train_captioner.items import FeatureItems
 from components.stages.train_captioner.recipe import CaptionerTraining
-from components.stages.train_captioner.settings import CaptionerSettings
 from components.training.fit import fit
 from components.training.members import Members
 

@@ -14,9 +14,8 @@ import numpy as np
 
 from benchmarks.harness import show
 from components.stages.drift import Params
-from components.stages.drift.compare import Judged
 from components.stages.drift.history import Day, Family
-from components.stages.drift.series import measures
+from components.stages.drift.series import Judged, measures
 
 DAYS = 60
 SHARES = {

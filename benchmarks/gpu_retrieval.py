@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from benchmarks.gpu_data import Data, autocast
 from benchmarks.gpu_networks import random_views, whole_views
 from components.metrics.retrieval import best_ranks, recall_at
-from components.models.masked_margin_softmax import masked_margin_softmax
+from components.models.contrastive import masked_margin_softmax
 from components.models.matching import positives_mask
 from components.models.towers import EncodedImage
 from components.models.vocabulary import PAD

@@ -17,8 +17,7 @@ from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error
 from components.core.streams import report_errors, run_program
-from components.tracking.artifact_addresses import follow_move
-from components.tracking.record import artifact_environment
+from components.tracking.record import artifact_environment, follow_move
 from components.tracking.recorder import flush_or_warn
 from flows.server import LOOPBACK, explain, prefect_server, run_server, without_login
 from flows.settings import PORTS, configure_prefect, login_path

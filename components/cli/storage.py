@@ -37,8 +37,7 @@ def push(outputs: Outputs = None, verify: Verify = False) -> None:
 
     With --verify, also repair what is damaged there from the files here; exit with 1 while damage is left.
     """
-    from components.tools.storage.transfer import push_outputs, push_snapshots
-    from components.tools.storage.verify import find_damaged, repair
+    from components.tools.storage.transfer import find_damaged, push_outputs, push_snapshots, repair
 
     graph = load_graph(find_root())
     damaged = find_damaged(graph, outputs or []) if verify else []
@@ -67,8 +66,7 @@ def status(verify: Verify = False) -> None:
 
     With --verify, also print what is damaged there. Exit with 1 if anything is missing or damaged.
     """
-    from components.tools.storage.transfer import read_status
-    from components.tools.storage.verify import find_damaged
+    from components.tools.storage.transfer import find_damaged, read_status
 
     graph = load_graph(find_root())
     lines = read_status(graph)
@@ -79,8 +77,7 @@ def status(verify: Verify = False) -> None:
 
 
 def _end_if_damaged(graph: Graph, keys: list[str]) -> None:
-    from components.tools.storage.transfer import chosen_outputs
-    from components.tools.storage.verify import name_users
+    from components.tools.storage.transfer import chosen_outputs, name_users
 
     for key in keys:
         print_line({"damaged": key, "needed by": name_users(chosen_outputs(graph, []), key)})

@@ -69,8 +69,7 @@ def try_(
 
 
 def _try_pages(files: list[str], dataset: str) -> None:
-    from components.tools.page_trial import TEXT, judge_pages, read_pages, summary_rows, table_row
-    from components.tools.trial import Trial
+    from components.tools.trial import TEXT, Trial, judge_pages, read_pages, summary_rows, table_row
 
     trial = Trial(find_root(), dataset)
     problems, everything = list[str](), []

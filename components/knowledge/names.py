@@ -7,51 +7,22 @@ a plural (``Springfield Isotopes``) a team, ``Queen Margaret`` a queen.
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
+import yaml
+
+from components.core.params import YAML_LOADER
 from components.knowledge.gazetteers import place_kind
 
-_TITLES = """
-    archbishop cardinal duchess emperor empress king pharaoh pope president prince princess queen saint senator sultan
-"""
-TITLES = frozenset(_TITLES.split())
+_LISTS: dict[str, Any] = yaml.load((Path(__file__).parent / "data" / "names.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+TITLES = frozenset(_LISTS["titles"].split())
 """Titles before a person's name, without those that are given names as well (Duke, Earl)."""
-LEADS: dict[str, dict[str, str]] = {
-    "LOC": {"mount": "mountain", "mt": "mountain", "mt.": "mountain", "lake": "lake", "river": "river", "cape": "cape",
-            "isle": "island", "loch": "lake", "point": "headland", "glacier": "glacier"},
-    "FAC": {"fort": "fort", "château": "castle", "palazzo": "palace", "piazza": "square", "plaza": "square"},
-    "GPE": {"mount": "mountain", "lake": "lake"},
-}  # fmt: skip
-"""Type → first word of a name → hypernym."""
-_COMPANY = """
-    inc incorporated corp corporation ltd limited llc plc gmbh ag holdings industries technologies systems pharmaceuticals foods
-    energy software networks resources motors enterprises partners labs solutions ventures bancorp
-"""
-_PAPER = "times herald tribune gazette chronicle telegraph courier"
-_TEAM = "fc afc cf sc united rovers wanderers hotspur albion rangers athletic"
-LASTS: dict[str, dict[str, str]] = {
-    "ORG": {
-        **dict.fromkeys(_COMPANY.split(), "company"),
-        **dict.fromkeys(_TEAM.split(), "football team"),
-        **dict.fromkeys(_PAPER.split(), "newspaper"), "post": "newspaper", "mail": "newspaper",
-        **dict.fromkeys(("airlines", "airways", "airline"), "airline"),
-        "records": "record label", "pictures": "film studio", "studios": "film studio", "motors": "car company",
-        "awards": "award ceremony", "festival": "festival", "railways": "railway company", "cruises": "cruise line",
-        "hotels": "hotel chain", "resorts": "hotel chain", "nations": "international organization", "foundation": "foundation",
-    },
-    "EVENT": {
-        **dict.fromkeys(("cup", "open", "championship", "championships", "masters", "prix", "playoffs"), "tournament"),
-        **dict.fromkeys(("olympics", "paralympics", "games"), "sports event"),
-        "awards": "award ceremony", "oscars": "award ceremony", "bowl": "football game", "con": "convention",
-        "expo": "exhibition", "biennale": "exhibition", "prize": "award ceremony",
-    },
-    "WORK_OF_ART": {
-        **dict.fromkeys(_PAPER.split(), "newspaper"),
-    },
-    "FAC": {"stadium": "stadium", "gardens": "garden", "centre": "center", "towers": "tower"},
-    "LOC": {"falls": "waterfall", "mountains": "mountain range", "alps": "mountain range", "islands": "archipelago",
-            "lakes": "lake", "hills": "hills", "springs": "spring"},
-}  # fmt: skip
-"""Type → last word of a name → hypernym, where WordNet does not give it."""
+LEADS, LASTS = (
+    {kind: {word: noun for noun, words in nouns.items() for word in words.split()} for kind, nouns in _LISTS[place].items()}
+    for place in ("leads", "lasts")
+)
+"""Type → first word of a name → hypernym; type → last word → hypernym, where WordNet does not give it."""
 _NUMBER = re.compile(r"(?:[IVXLC]+|\d[\d/'’-]*)\.?$")
 
 

@@ -15,7 +15,12 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
+import yaml
+
+from components.core.params import YAML_LOADER
 from components.language.wordnet import WordNet
 from components.language.words import zipf
 
@@ -23,68 +28,14 @@ MIN_ZIPF = 2.7
 """Minimum frequency of a common word: one in two million ("aristocrat", "cinematographer")."""
 LONGEST = 300
 """Maximum characters of a label or description that are read."""
-_WIDE = """
-    artist athlete player driver worker leader group team club band company store event work series show game ship
-    vessel aircraft vehicle agency studio event station festival race chain house label operator service manufacturer
-    character coach manager producer presenter host model product league championship ceremony conflict racer
-"""
-WIDE = frozenset(_WIDE.split())
-"""Heads that keep the word or compound before them."""
-_COMPOUNDS = """
-    rugby union, rugby league, rugby sevens, beach volleyball, formula one, martial arts
-    hip hop, trip hop, gangsta rap, christian rap, alternative rock, christian rock, classic rock, folk rock, gothic rock,
-    progressive rock, psychedelic rock, slow rock, southern rock, symphonic rock, black metal, death metal, thrash metal
-    social media
-"""
-COMPOUNDS = frozenset(term.strip() for term in _COMPOUNDS.replace("\n", ",").split(",")) - {""}
-"""Sports, genres of music (those of ID3v1 with two words) and media before a general head that WordNet 3.0 lacks."""
-_CAPTION_TERMS = {
-    "company": "business, enterprise, public company, joint-stock company",
-    "country": "sovereign state, island nation",
-    "town": "human settlement, commune, municipality",
-    "city": "big city",
-    "planet": "terrestrial planet, outer planet, gas giant",
-    "football player": "wide receiver, running back, tight end",
-    "basketball player": "point guard, shooting guard, small forward, power forward",
-    "football manager": "football manager, football team manager",
-    "rugby player": "rugby union player, rugby league player, rugby sevens player",
-    "racing driver": "racing automobile driver, formula one driver, racecar driver",
-    "athlete": "athletics competitor, sportsperson, sportsman",
-    "football team": "football club, football association",
-    "sports team": "sports club",
-    "singer": "singer-songwriter",
-    "actor": "television actor, film actor, stage actor, voice actor, child actor, actress, film actress, television actress",
-    "baseball player": "ballplayer",
-    "boxer": "prizefighter",
-    "comedian": "comedienne",
-    "fashion designer": "couturier",
-    "poet": "poetess",
-    "businessperson": "businessperson, business person",
-    "drag queen": "drag queen",
-    "film character": "film character, movie character",
-    "fictional character": "fictional human, fictional character, literary character, animated character",
-    "comic book character": "comics character, comic character, comic book character",
-    "automobile model": "automobile model, car model",
-    "tourist attraction": "tourist attraction, visitor attraction, tourist destination",
-    "filming location": "filming location, film location",
-    "world heritage site": "world heritage site, unesco world heritage site",
-    "book": "literary work, written work",
-    "work": "creative work",
-    "film": "feature film, movie, film series",
-    "magazine": "periodical",
-    "newspaper": "daily newspaper",
-    "university": "higher education institution, academic institution, public university",
-    "airline": "air carrier",
-    "band": "musical group, rock group, music group",
-}
-CAPTION_TERMS = {term: word for word, terms in _CAPTION_TERMS.items() for term in terms.split(", ")}
+_LISTS: dict[str, Any] = yaml.load((Path(__file__).parent / "data" / "words.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+WIDE, VAGUE, EMPTY = (frozenset(_LISTS[name].split()) for name in ("wide", "vague", "empty"))
+"""Heads that keep the word or compound before them; words hardly more specific than the type, used only without an alternative;
+modifiers that are not visible in an image."""
+COMPOUNDS = frozenset(_LISTS["compounds"].split(", "))
+"""Sports, genres of music and media before a general head that WordNet 3.0 lacks."""
+CAPTION_TERMS = {term: word for word, terms in _LISTS["caption_terms"].items() for term in terms.split(", ")}
 """A knowledge base's term → the term for captions."""
-_VAGUE = """
-    person human people organization organisation group location place area region territory object entity thing event
-    occurrence building structure construction product work company institution body creation artifact term concept type
-"""
-VAGUE = frozenset(_VAGUE.split())
-"""Words hardly more specific than the type, used only without an alternative."""
 _USUAL = (
     (re.compile(r"\bTV\b", re.IGNORECASE), "television"),
     (re.compile(r"\bassociation football\b", re.IGNORECASE), "football"),
@@ -160,14 +111,6 @@ class Words:
 
     def _is_noun(self, phrase: str) -> bool:
         return any(not sense.instance_of for sense in self.wordnet.senses(phrase))
-
-
-_EMPTY = """
-    former late retired professional famous popular major large small new old young current first second many male
-    female
-"""
-EMPTY = frozenset(_EMPTY.split())
-"""Modifiers that are not visible in an image."""
 
 
 def most_specific(nouns: list[str]) -> str:

@@ -10,7 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
+import yaml
+
+from components.core.params import YAML_LOADER
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.parser import Parse
 from components.language.wordnet import WordNet
@@ -27,25 +31,10 @@ SHOWN = {
     "MONEY": "amount", "PERCENT": "amount", "QUANTITY": "amount", "WORK_OF_ART": "work", "EVENT": "event", "NORP": "people",
 }  # fmt: skip
 """Entity type → the kind that is a feature."""
-FUNCTION_WORDS = _words(
-    "a an the this that these those some any no every each all both another other such what which who whose whom when where why"
-    " how i me my we us our you your he him his she her it its they them their himself herself itself themselves yourself"
-    " about above across after against along among around as at before behind below beneath beside between by during for from in"
-    " inside into like near of off on onto out outside over past through to toward towards under until up upon via vs with within"
-    " without and or but nor so yet if because while although since than then there here not n't 's be is are was were been being"
-    " am has have had do does did will would can could may might must shall should just only now more most very too also"
-)
-"""Closed-class words that are features of their own."""
-SHOTS = _words(
-    "image images photo photos photograph photographs picture pictures portrait view shot close-up closeup scene illustration"
-    " drawing painting sketch"
-)
-"""Nouns for an image that shows something."""
-GRAPHICS = _words(
-    "logo logos icon icons cover screenshot screenshots diagram chart graph graphic infographic thumbnail avatar badge banner"
-    " header button example preview map poster table list illustration headshot template interface page website video"
-)
-"""Nouns for an image that is made of text and marks, or stands for something."""
+_LISTS = yaml.load((Path(__file__).parent / "data" / "description_features.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+FUNCTION_WORDS, SHOTS, GRAPHICS = (_words(_LISTS[name]) for name in ("function_words", "shots", "graphics"))
+"""Closed-class words that are features of their own; nouns for an image that shows something; nouns for an image that is made of
+text and marks, or stands for something."""
 _MARKS = {
     "comma": ",", "stop": ".", "colon": ": ;", "question": "?", "exclamation": "!", "bar": "| • ·", "dash": "– — - --",
     "dots": "… ...", "bracket": "( [", "ampersand": "&", "slash": "/", "sign": "# $ % +", "quote": "» « \" “ ” ‘ ’ '",

@@ -10,47 +10,23 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
+from components.core.params import YAML_LOADER
 from components.language.parser import Parse
 
-POS = {
-    "ADJ": "ADJ", "ADP": "ADP", "ADV": "ADV", "CONJ": "CCONJ", "DET": "DET", "NOUN": "NOUN", "NUM": "NUM", "PRON": "PRON",
-    "PRT": "PART", "PUNCT": "PUNCT", "VERB": "VERB", "X": "X", "AFFIX": "X",
-}  # fmt: skip
-"""Google's tag → the universal one; :func:`_pos` refines it by label and properness."""
-
-DEP = {
-    "ABBREV": "appos", "ACOMP": "acomp", "ADVCL": "advcl", "ADVMOD": "advmod", "ADVPHMOD": "advmod", "AMOD": "amod",
-    "APPOS": "appos", "ATTR": "attr", "AUX": "aux", "AUXCAUS": "aux", "AUXPASS": "auxpass", "AUXVV": "aux", "CC": "cc",
-    "CCOMP": "ccomp", "CONJ": "conj", "COP": "aux", "CSUBJ": "csubj", "CSUBJPASS": "csubjpass", "DET": "det",
-    "DISCOURSE": "intj", "DOBJ": "dobj", "DTMOD": "det", "EXPL": "expl", "GOBJ": "dobj", "GOESWITH": "compound",
-    "INFMOD": "acl", "IOBJ": "dative", "MARK": "mark", "MES": "nummod", "MWE": "advmod", "NCOMP": "compound", "NEG": "neg",
-    "NN": "compound", "NOMC": "pcomp", "NOMCSUBJ": "csubj", "NOMCSUBJPASS": "csubjpass", "NPADVMOD": "npadvmod",
-    "NSUBJ": "nsubj", "NSUBJPASS": "nsubjpass", "NUM": "nummod", "NUMBER": "compound", "NUMC": "nummod", "P": "punct",
-    "PARATAXIS": "parataxis", "PARTMOD": "acl", "PCOMP": "pcomp", "POBJ": "pobj", "POSS": "poss", "POSTNEG": "neg",
-    "PRECONJ": "preconj", "PREDET": "predet", "PREP": "prep", "PRT": "prt", "PS": "case", "QUANTMOD": "quantmod",
-    "RCMOD": "relcl", "RCMODREL": "mark", "ROOT": "ROOT", "SNUM": "nummod", "TITLE": "compound", "TMOD": "npadvmod",
-    "VMOD": "acl", "XCOMP": "xcomp",
-}  # fmt: skip
-"""Google's dependency label → spaCy's; every other one is ``dep``."""
-
-ENTITIES = {
-    "PERSON": "PERSON", "LOCATION": "GPE", "ORGANIZATION": "ORG", "EVENT": "EVENT", "WORK_OF_ART": "WORK_OF_ART",
-    "CONSUMER_GOOD": "PRODUCT", "ADDRESS": "FAC", "DATE": "DATE", "NUMBER": "CARDINAL", "PRICE": "MONEY",
-    "PHONE_NUMBER": "CARDINAL",
-}  # fmt: skip
-"""Google's entity type → OntoNotes' label. Google does not distinguish countries and cities from mountains: LOCATION is GPE
-(except nationalities, see :func:`_label`). OTHER and UNKNOWN are dropped."""
+_TABLES = yaml.load((Path(__file__).parent / "data" / "google_tags.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+POS, DEP, ENTITIES, PUNCTUATION = (_TABLES[name] for name in ("pos", "dep", "entities", "punctuation"))
+"""Google's tag → the universal one, refined by :func:`_pos`; its dependency label → spaCy's; its entity type → OntoNotes' label,
+where LOCATION is GPE (except nationalities, see :func:`_label`), for Google does not distinguish countries and cities from
+mountains; mark → Penn's tag."""
 NAMED = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD"})
 """Types accepted only for proper names: for Google "worker" is a PERSON too (a COMMON mention)."""
 
 MODALS = frozenset(["can", "could", "may", "might", "must", "shall", "should", "will", "would"])
-PUNCTUATION = {
-    ",": ",", "(": "-LRB-", "[": "-LRB-", "{": "-LRB-", ")": "-RRB-", "]": "-RRB-", "}": "-RRB-", "“": "``", "‘": "``",
-    "”": "''", "’": "''", '"': "''", "'": "''", ".": ".", "!": ".", "?": ".",
-}  # fmt: skip
-"""Mark → Penn's tag; every other mark is ":"."""
 
 
 class Token(NamedTuple):

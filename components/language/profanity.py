@@ -11,25 +11,17 @@ import re
 import warnings
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
-_INNOCENT = """
-    ass asses balls bastard beaver beavers bloody bloodhound blowfish booby boobies breast breasts bush butt butts chick
-    chicks cock cocks cockatoo cockatiel cockerel cockroach cockroaches cocktail cocktails cuckoo dam dick dyke dykes
-    fanny gay globe hancock hell hoe hoes hooker hooter hooters jackass jackasses kill killer kink knob knobs mole muff
-    mule naked nude nuts penguin pussycat pussycats puma queen rear retarder rooster screw screwdriver screws shaft shag
-    shitake shiitake shoot shooting sperm stud studs stupa suck sucker tit titmouse tits tool vulture willy woodpecker
-    woodcock peacock peacocks donkey donkeys pig pigs piglet swine rat rats worm worms maggot maggots garbage trash nut
-    spout vine mum cracker crackers wool jail die
-"""
-INNOCENT = frozenset(_INNOCENT.split())
+import yaml
+
+from components.core.params import YAML_LOADER
+
+_LISTS = yaml.load((Path(__file__).parent / "data" / "profanity.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+INNOCENT = frozenset(_LISTS["innocent"].split())
 """Words whose innocent sense is the more frequent one in captions."""
-_SURE = r"""
-    fuck\w* motherfuck\w* shit shits shitty shitting shithead bullshit cunt\w* asshole\w* arsehole\w* wanker\w* twat\w*
-    dickhead\w* slut\w* whore\w* nigg(?:er|a)s? faggots? blowjobs? cumshots? gangbangs? milfs? porn porno pornographic
-    pornography hentai
-"""
-SURE = re.compile(rf"\b(?:{'|'.join(_SURE.split())})\b", re.I)
+SURE = re.compile(rf"\b(?:{'|'.join(_LISTS['sure'].split())})\b", re.I)
 """Words without an innocent sense; the model scores some of them below .5."""
 
 

@@ -7,11 +7,8 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
-import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
 
 _OPTIONS = re.compile(r"JAVA_TOOL_OPTIONS|\w*_?JAVA_OPTIONS")
 """Variables whose options a Java takes; their names differ by its maker."""
@@ -51,11 +48,26 @@ def java_environment() -> dict[str, str]:
     return own | {"LC_ALL": "C.UTF-8"}
 
 
-def cause_of_end(code: int, output: bytes) -> str:
-    """Return why a Java program ended: its exit code and the first lines that are no notices and no stack."""
-    lines = output.decode("utf-8", errors="replace").strip().splitlines()
-    causes = [line.strip() for line in lines if line.strip() and not _NOTICE.match(line)]
-    return f"it ended with code {code}" + (f": {'; '.join(causes[:2])[:300]}" if causes else "")
+def run_jar(command: Sequence[str], folder: Path, seconds: float, lines: Sequence[str] = ()) -> list[str]:
+    """Run a jar in a folder, give it lines, and return those that it prints; it is ended after ``seconds``.
+
+    Raises:
+        JarUnavailable: it does not start, fails, or takes too long; the message has its first lines that are no notices.
+    """
+    given = "".join(f"{line}\n" for line in lines).encode("utf-8", errors="replace")
+    try:
+        done = subprocess.run(command, cwd=folder, env=java_environment(), input=given, capture_output=True, timeout=seconds)
+    except OSError as error:
+        raise JarUnavailable(f"{command[0]} does not start: {error.strerror or error}") from None
+    except subprocess.TimeoutExpired:
+        raise JarUnavailable(f"no answer within {seconds:g} s") from None
+    printed = done.stdout.decode("utf-8", errors="replace").splitlines()
+    if done.returncode or len(printed) < len(lines):
+        said = (done.stderr or done.stdout).decode("utf-8", errors="replace").splitlines()
+        causes = [line.strip() for line in said if line.strip() and not _NOTICE.match(line)]
+        why = f": {'; '.join(causes[:2])[:300]}" if causes else ""
+        raise JarUnavailable(f"it ended with code {done.returncode}{why}")
+    return printed
 
 
 def find_packaged_file(*inside: str) -> Path | None:
@@ -66,82 +78,3 @@ def find_packaged_file(*inside: str) -> Path | None:
         if path.is_file():
             return path
     return None
-
-
-class JarProcess:
-    """One jar process that answers requests line by line; the context manager always ends it."""
-
-    def __init__(self, command: Sequence[str], folder: Path, *, seconds: float) -> None:
-        """Start the process.
-
-        Args:
-            command: the command line.
-            folder: its working directory.
-            seconds: timeout of one answer.
-        """
-        self._seconds, self._late = seconds, False
-        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
-        try:
-            self._process = subprocess.Popen(
-                list(command),
-                cwd=folder,
-                env=java_environment(),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-            )
-        except OSError as error:
-            self._errors.close()
-            raise JarUnavailable(f"{command[0]} does not start: {error.strerror or error}") from None
-
-    def __enter__(self) -> JarProcess:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def ask(self, line: str, answers: int = 1) -> list[str]:
-        """Write one line and return that many answer lines.
-
-        Raises:
-            JarUnavailable: the process ended or timed out; the message has its error.
-        """
-        sent, received = self._process.stdin, self._process.stdout
-        assert sent is not None and received is not None
-        watch = threading.Timer(self._seconds, self._kill_late)
-        watch.start()
-        try:
-            sent.write(line.encode("utf-8", errors="replace") + b"\n")
-            sent.flush()
-            lines = [received.readline() for _ in range(answers)]
-        except OSError:
-            lines = [b""]
-        finally:
-            watch.cancel()
-        if not all(lines):
-            raise JarUnavailable(self._cause_of_end())
-        return [line_read.decode("utf-8", errors="replace").strip() for line_read in lines]
-
-    def end(self) -> None:
-        """Kill the process and wait for its end."""
-        self._process.kill()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except OSError:
-                    pass  # unflushed data has no reader any more
-        self._process.wait()
-        self._errors.close()
-
-    def _kill_late(self) -> None:
-        self._late = True
-        self._process.kill()
-
-    def _cause_of_end(self) -> str:
-        if self._late:
-            return f"no answer within {self._seconds:g} s"
-        self._process.kill()
-        code = self._process.wait()
-        self._errors.seek(0)
-        return cause_of_end(code, self._errors.read())

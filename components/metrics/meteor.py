@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from components.metrics.jars import JarProcess, JarUnavailable, find_packaged_file, jar_command
+from components.metrics.jars import JarUnavailable, find_packaged_file, jar_command, run_jar
 
 JAR = "meteor-1.5.jar"
 TABLES = {"en": "en", "cs": "cz", "de": "de", "es": "es", "fr": "fr", "ru": "ru"}
 """ISO 639-1 code → METEOR's, of the languages with a paraphrase table (``data/paraphrase-<code>.gz``)."""
 STEMMERS = {code: code for code in ("da", "fi", "hu", "it", "nl", "no", "pt", "ro", "tr")} | {"sv": "se"}
 """ISO 639-1 code → METEOR's, of the languages with a stemmer only."""
-SECONDS = 300.0
-"""Timeout of one answer; the last, over all items, takes longest."""
+SECONDS = 3600.0
+"""Timeout of each of the two runs: one counts matches, the other scores the counts."""
 _SEPARATOR = "|||"
 
 
@@ -86,7 +86,7 @@ def meteor(
         language: of the captions, ISO 639-1.
         jar: path of ``meteor-1.5.jar``; empty: an installed pycocoevalcap's.
         java: the Java program.
-        seconds: timeout of one answer.
+        seconds: timeout of each run.
 
     Raises:
         ValueError: lengths differ, or an item has no reference.
@@ -101,12 +101,14 @@ def meteor(
     command += ["-", "-", "-stdio", "-l"]
     command += [TABLES[language], "-norm"] if language in TABLES else [STEMMERS[language], "-lower"]
     try:
-        with JarProcess(command, path.parent, seconds=seconds) as process:
-            counts = [
-                process.ask(f" {_SEPARATOR} ".join(["SCORE", *map(_line, known), _line(candidate)]))[0]
-                for candidate, known in zip(candidates, references, strict=True)
-            ]
-            answers = process.ask(f" {_SEPARATOR} ".join(["EVAL", *counts]), len(counts) + 1)
+        asked = [
+            f" {_SEPARATOR} ".join(["SCORE", *map(_line, known), _line(one)])
+            for one, known in zip(candidates, references, strict=True)
+        ]
+        counts = run_jar(command, path.parent, seconds, asked)
+        answers = run_jar(command, path.parent, seconds, [f" {_SEPARATOR} ".join(["EVAL", *counts])])
+        if len(answers) <= len(counts):
+            raise JarUnavailable(f"{len(answers)} answers for {len(counts)} captions")
         scores = [float(answer) for answer in answers]
     except JarUnavailable as failure:
         raise JarUnavailable(f"METEOR: {path.name}: {failure}") from None

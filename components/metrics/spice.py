@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.metrics.jars import JarUnavailable, cause_of_end, jar_command, java_environment
+from components.metrics.jars import JarUnavailable, jar_command, run_jar
 
 JAR, CORENLP = "spice-1.0.jar", "stanford-corenlp-3.6.0"
 ALL = "All"
@@ -119,14 +118,9 @@ def spice(
         input_path.write_text(json.dumps(spice_input(candidates, references)), encoding="utf-8")
         command += [str(input_path), "-out", str(output_path), "-subset", "-silent"]
         try:
-            result = subprocess.run(
-                command, cwd=path.parent, env=java_environment(), capture_output=True, check=False, timeout=seconds
-            )
-        except subprocess.TimeoutExpired:
-            raise JarUnavailable(f"SPICE: no answer within {seconds:g} s") from None
-        if result.returncode or not output_path.is_file():
-            raise JarUnavailable(f"SPICE: {cause_of_end(result.returncode, result.stderr or result.stdout)}")
-        try:
+            run_jar(command, path.parent, seconds)
+            if not output_path.is_file():
+                raise JarUnavailable("it wrote no output")
             return read_spice(output_path.read_text(encoding="utf-8", errors="replace"), len(candidates))
         except ValueError as failure:
             raise JarUnavailable(f"SPICE: {failure}") from None

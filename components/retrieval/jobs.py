@@ -132,14 +132,13 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
     # Fewer pairs get more epochs, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
-    margins = {name: value for name, value in chosen.items() if name not in ("matching", "words")}
+    margins = {name: value for name, value in chosen.items() if name != "matching"}
     recipe = DualEncoderTraining(
         network,
         optimisation | {"epochs": epochs},
         seed,
         loss=LossSettings(loss=spec["loss"], **margins),
         masks=inputs["train"].masks(clips["mask_coefficients"], clips["mask_frames"]),
-        supervision=chosen["words"],
         training=items,
         validation=validation_items,
         identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},

@@ -1,4 +1,4 @@
-"""Training of a dual encoder: one of the losses, perhaps with textual supervision, validated by R@10 in both directions."""
+"""Training of a dual encoder: one of the losses, validated by R@10 in both directions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from components.models.contrastive import LossSettings, contrastive_loss
 from components.models.dual_encoder import DualEncoder
 from components.retrieval.embedding import embed_images, embed_speech
 from components.retrieval.items import Batch, PairItems
-from components.retrieval.textual_supervision import WordPrediction
 from components.training.recipe import TrainingModule, seed_of
 
 DEPTH = 10
@@ -27,7 +26,6 @@ class DualEncoderTraining(TrainingModule):
 
     Args:
         settings: of :class:`components.training.settings.Optimisation`, plain.
-        supervision: weight of the loss of predicting words; 0 does without.
         masks: SpecAugment's F and T, in rows and columns of the speech tower's input.
         training: the training items, for the record keys in errors.
         validation: the validation items; if empty, the last epoch is kept.
@@ -43,7 +41,6 @@ class DualEncoderTraining(TrainingModule):
         *,
         loss: LossSettings,
         masks: tuple[int, int],
-        supervision: float = 0.0,
         training: PairItems,
         validation: PairItems,
         identity: Mapping[str, str] | None = None,
@@ -51,11 +48,6 @@ class DualEncoderTraining(TrainingModule):
     ) -> None:
         super().__init__(network, settings, seed, identity, name)
         self.loss, self.masks, self.training_items, self.validation_items = loss, masks, training, validation
-        self.supervision = supervision
-        self.words: WordPrediction | None = None
-        if supervision:
-            captions = training.pairs.utterances["caption"].take(training.rows).to_pylist()
-            self.words = WordPrediction(captions, network.config.embedding)
         self._towers: tuple[Any, Any] = (network.speech, network.image)
 
     def record_keys(self, items: Tensor) -> list[str]:
@@ -75,15 +67,12 @@ class DualEncoderTraining(TrainingModule):
         speech = network.speech.normalise(batch.speech, batch.lengths)
         speech = spec_augment(speech, batch.lengths, frequency=frequency, time=time)
         towers = self._towers
-        heard = towers[0](speech, batch.lengths)
-        spoken = network.finish(heard)
+        spoken = network.finish(towers[0](speech, batch.lengths))
         seen = network.finish(towers[1](batch.images))
         # The seed does not depend on the rank, since the triplet loss draws for the whole batch.
         seed = seed_of(self.seed, self.first_epoch + self.current_epoch, batch_idx, "negatives")
         generator = torch.Generator().manual_seed(seed)
         loss = contrastive_loss(spoken, seen, batch.identities, self.loss, self.first_step + self.global_step, generator)
-        if self.words is not None:
-            loss = loss + self.supervision * self.words(heard, batch.items)
         return self.note_loss(loss, batch.items)
 
     def judge(self) -> float | None:

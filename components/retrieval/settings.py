@@ -114,9 +114,6 @@ class Loss(Settings):
     matching: list[Matching] = ["image"]
     """What makes x_i match y_j (equation 2): the same image, the same caption, a near-duplicate image; any of these, and
     whatever follows from them, for matching is transitive. CSC §3, eq. 2: the same image."""
-    words: float = 0.0
-    """Textual supervision: weight of the binary cross-entropy of the caption's words, predicted from the speech embedding; 0 does
-    without. After Higy et al. 2020. Ours."""
 
 
 class DualEncoderSettings(Settings):
@@ -138,7 +135,7 @@ class DualEncoderSettings(Settings):
                 {"epochs": 1, "batch": 2, "learning_rate": 0, "weight_decay": 0, "clip_gradient": 0, "warm_up_steps": 0},
             ),
             ("clips", {"frames": 1, "mask_coefficients": 0, "mask_frames": 0, "held": 0}),
-            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0, "words": 0}),
+            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0}),
         ):
             held = {"optimisation": optimisation, "clips": clips, "loss": loss}[block]
             for name, low in least.items():

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+import yaml
+
+from components.core.params import YAML_LOADER
 from components.core.seeded_rng import seeded_rng
 from components.sample.images import background_of
 from components.sample.material import Material
@@ -17,85 +22,11 @@ from components.sample.portuguese import ARTICLE, as_sentence, lower_first, with
 
 MALFORMED = {"tag alone": 0.04, "description first": 0.034, "tag inside a word": 0.02, "emoji only": 0.016}
 """Form → its share of the posts that carry the tag."""
-LEADS = (
-    "{Title}! 😍",
-    "Hoje no nosso álbum: {title}.",
-    "Bom dia! ☀️ Mais uma imagem da nossa coleção de {theme}.",
-    "Quem aí gosta de {theme}? Conta pra gente nos comentários 👇",
-    "{Title}. Marque quem precisa ver isto!",
-    "Sextou com {theme} ✨",
-    "#TBT da coleção de {theme} 💙",
-    "Novidade no acervo: {title} 🎉\nArraste para o lado e confira.",
-    "Você sabia? A nossa página tem uma série inteira sobre {theme} 📚",
-    "Série {theme}, parte {number}.\n.\n.\n.",
-    "👩‍🏫 Material para a aula de hoje: {title}.",
-    "{THEME}",
-    "Acesse {link} e veja a coleção completa de {theme}.",
-    "📷 {mention}",
-    "Olha que lindo :libras: {title}",
-)
-INTROS = (
-    ("#PraCegoVer {d}", 16),
-    ("#PraCegoVer: {d}", 22),
-    ("#pracegover {d}", 8),
-    ("#pracegover: {d}", 10),
-    ("#PraCegoVer - {d}", 5),
-    ("#PraCegoVer | {d}", 3),
-    ("#PraCegoVer\n{d}", 6),
-    ("#PRACEGOVER: {d}", 2),
-    ("[#PraCegoVer] {d}", 2),
-    ("#PraCegoVer 👁️ {d}", 1),
-    ("🔹 #PraCegoVer: {d}", 1),
-    ("#PraCegoVer Descrição da imagem: {d}", 5),
-    ("#PraCegoVer: Descrição da imagem: {d}", 2),
-    ("Descrição da imagem #PraCegoVer: {d}", 2),
-    ("#PraCegoVer Audiodescrição: {d}", 3),
-    ("#PraCegoVer #Audiodescrição: {d}", 1),
-    ("#PraCegoVer #PraTodosVerem: {d}", 5),
-    ("#PraTodosVerem #PraCegoVer {d}", 2),
-    ("#pratodosverem | #pracegover: {d}", 1),
-    ("#PraCegoVer Texto alternativo: {d}", 1),
-)
-"""Beginning of a description → weight."""
-ENDS = (
-    ("", 58),
-    (" Fim da descrição.", 12),
-    (" #FimDaDescrição", 4),
-    (" #fimdadescricao", 3),
-    (" Fim da descricao.", 4),
-    (" [Fim da descrição]", 4),
-    ("\nFim da descrição", 4),
-    (" (Fim da descrição)", 3),
-    (" Fim da audiodescrição.", 3),
-    (" FIM DA DESCRIÇÃO.", 2),
-    (" #PraCegoVer", 1),
-)
-TAILS = (
-    ("", 26),
-    ("\n\n#acessibilidade #inclusão #{tag}", 20),
-    ("\n\n#{tag} #acessibilidade #PraTodosVerem", 8),
-    ("\n.\n.\n.\n#{tag} #inclusao #acessibilidade #audiodescrição", 8),
-    (" 😍👏", 4),
-    ("\n\n💙 #{tag}", 4),
-    ("\n\n{mention}", 4),
-    ("\n\n{link}", 5),
-    ("\n\n:libras: #{tag}", 2),
-)
-"""Tails of a description without an end mark: never prose, which could not be separated from it."""
-CLOSED_TAILS = (
-    *TAILS,
-    ("\n\nSaiba mais: {link}", 6),
-    ("\n\nLink na bio 👆 #{tag}", 5),
-    ("\n\nFoto: {mention}", 5),
-    ("\n\nGostou? Salve este post e compartilhe com {mention} 💬 #{tag}", 4),
-)
+_PARTS = yaml.load((Path(__file__).parent / "data" / "captions.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+LEADS, INTROS, ENDS, TAILS, OTHER_TEXTS = (_PARTS[name] for name in ("leads", "intros", "ends", "tails", "other_texts"))
+"""Introductions, ends and tails have weights."""
+CLOSED_TAILS = TAILS + _PARTS["closed_tails"]
 """Tails after an end mark, which may be prose."""
-OTHER_TEXTS = (
-    "Card quadrado da campanha sobre {theme}, sem nenhum texto escrito na imagem.",
-    "Capa do álbum de {theme} da página, que será lançado na próxima semana.",
-    "Arte de divulgação da nossa programação: oficina gratuita de {theme}, sábado, às 15 horas.",
-    "Publicação do projeto de acessibilidade, com o tema {theme}, na cor preferida da turma.",
-)
 
 
 @dataclass(frozen=True)
@@ -241,5 +172,5 @@ def _filled(text: str, slots: dict[str, str]) -> str:
     return re.sub(r"\{(\w+)\}", lambda match: slots.get(match[1], match[0]), text)
 
 
-def _pick(chance: random.Random, choices: tuple[tuple[str, int], ...]) -> str:
+def _pick(chance: random.Random, choices: Sequence[tuple[str, int]]) -> str:
     return chance.choices([text for text, _ in choices], [weight for _, weight in choices])[0]

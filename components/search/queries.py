@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,6 @@ from components.core.errors import HearsightError
 from components.speech.audio.files import RATE_HZ, Samples, read_sound
 from components.speech.audio.measures import FRAME, is_silent
 from components.vision.image_files import one_line, require_image
-
-if TYPE_CHECKING:
-    from components.speech.audio.files import Samples
 
 Kind = Literal["image", "speech"]
 STDIN = "-"

@@ -12,7 +12,7 @@ from unittest.mock import patch
 from fastapi import FastAPI
 from playwright.sync_api import Page
 
-from components.app import factory
+from components.app import serve
 from components.app.serve import new_server, open_socket
 from components.app.settings import AppSettings
 from tests.support import until
@@ -54,8 +54,8 @@ def running(settings: AppSettings, *, limited: bool = False) -> Iterator[Running
     Args:
         limited: limit the requests a minute; on a fast machine a module's tests ask more than a person may.
     """
-    with patch.object(factory, "LIMITS", factory.LIMITS if limited else {}):
-        app, listening = factory.create_app(settings), open_socket("127.0.0.1", 0)
+    with patch.object(serve, "LIMITS", serve.LIMITS if limited else {}):
+        app, listening = serve.create_app(settings), open_socket("127.0.0.1", 0)
     app.state.server = server = new_server(app, settings)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,7 @@ from components.knowledge.kinds import Gate, HypernymAnswer
 from components.knowledge.wikidata.build import build_index
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.dump import Broken, Dump
-from components.knowledge.wikidata.index import WikidataIndex
-from components.knowledge.wikidata.table import Table, TableWriter, name_key
+from components.knowledge.wikidata.index import DATABASE, MOST, WikidataIndex, name_key
 from components.knowledge.words import Words
 from tests.support import PROJECT, until
 from tests.support.knowledge import wikidata_dump as fixture
@@ -163,11 +163,10 @@ def test_a_killed_build_keeps_the_earlier_index_and_the_next_removes_its_files(t
     assert opened(tmp_path / "index").lookup("Vorland", "GPE") is None
 
 
-@pytest.mark.parametrize("damage", ["names.keys", "classes.directory", "names.records"])
-def test_a_damaged_or_missing_index_gives_a_one_line_error(tmp_path: Path, damage: str) -> None:
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(path.read_bytes()[:100])])
+def test_a_damaged_or_missing_index_gives_a_one_line_error(tmp_path: Path, damage: Callable[[Path], object]) -> None:
     about = build_index(fixture.write_dump(tmp_path / "d.json"), tmp_path / "index")
-    path = tmp_path / "index" / about["digest"] / damage
-    path.unlink()
+    damage(tmp_path / "index" / about["digest"] / DATABASE)
     with pytest.raises(HearsightError, match="knowledge index"):
         opened(tmp_path / "index")
     with pytest.raises(HearsightError, match="there is no index"):
@@ -175,20 +174,19 @@ def test_a_damaged_or_missing_index_gives_a_one_line_error(tmp_path: Path, damag
 
 
 @pytest.mark.long
-@settings(max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from("abcdefgh"), st.binary(max_size=40), st.integers(0, 9)), max_size=60))
-def test_a_table_gives_back_every_record_highest_rank_first(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, bytes, int]]
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.integers(1, 99)), max_size=60))
+def test_a_name_gives_back_its_items_those_with_most_sitelinks_first(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, int]]
 ) -> None:
-    folder = tmp_path_factory.mktemp("table")
-    writer = TableWriter(folder, "t")
-    for name, record, rank in rows:
-        writer.add([name_key(name)], record, rank)
-    writer.finish()
-    table = Table(folder, "t")
-    for name in "abcdefghi":
-        mine = [(rank, record) for given, record, rank in rows if given == name]
-        assert table.get(name_key(name), 99) == [record for _, record in sorted(mine, key=lambda each: -each[0])]
+    folder = tmp_path_factory.mktemp("many")
+    items = [fixture.item(100 + at, name, p31=[5], sitelinks=links) for at, (name, links) in enumerate(rows)]
+    build_index(fixture.write_dump(folder / "d.json", [*fixture.CLASSES, *items]), folder / "index")
+    index = opened(folder / "index")
+    for name in "abcde":
+        mine = [(links, 100 + at) for at, (given, links) in enumerate(rows) if given == name]
+        found = [(item.sitelinks, item.item) for item in index.candidates(name)]
+        assert found == sorted(mine, key=lambda each: -each[0])[:MOST]
 
 
 @pytest.mark.parametrize(

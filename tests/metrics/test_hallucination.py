@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.metrics.caption_words import ALIKE
+from components.metrics.counterparts import ALIKE
 from components.metrics.hallucination import JudgedCaption, Rates, find_hallucinations, hallucination_rates
 from tests.metrics.parsed import lexicon, parses
 

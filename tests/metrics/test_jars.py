@@ -7,12 +7,11 @@ import math
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
 
-from components.metrics.jars import JarProcess, JarUnavailable, find_java, find_packaged_file
+from components.metrics.jars import JarUnavailable, find_java, find_packaged_file, run_jar
 from components.metrics.meteor import LanguageUnavailable, meteor, meteor_jar
 from components.metrics.spice import read_spice, spice, spice_input, spice_jar
 from tests.support.metrics.programs import program
@@ -147,12 +146,13 @@ def test_meteor_is_the_same_in_a_locale_with_decimal_commas(monkeypatch: pytest.
     assert meteor(*captions, language="pt") == expected and 0 < expected[0] < 1
 
 
-def test_the_process_ends_after_an_error_in_the_block(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), JarProcess([sys.executable, "-c", "input(); input()"], tmp_path, seconds=30) as process:
-        number = process._process.pid
-        raise RuntimeError
+def test_a_jar_that_takes_too_long_is_ended(jar: Path, tmp_path: Path) -> None:
+    seen = tmp_path / "pid"
+    code = f"import os, pathlib, time; pathlib.Path({str(seen)!r}).write_text(str(os.getpid())); time.sleep(60)"
+    with pytest.raises(JarUnavailable, match="no answer within 5 s"):
+        run_jar([program(tmp_path, "java", code)], jar, 5)
     with pytest.raises(ProcessLookupError):
-        os.kill(number, 0)
+        os.kill(int(seen.read_text()), 0)
 
 
 def test_missing_java_and_jars_are_named(tmp_path: Path) -> None:

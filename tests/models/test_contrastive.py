@@ -17,10 +17,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
-from components.models.contrastive import LossSettings, contrastive_loss, gather, margin_at
-from components.models.masked_margin_softmax import masked_margin_softmax
+from components.models.contrastive import LossSettings, contrastive_loss, gather, margin_at, masked_margin_softmax, triplet
 from components.models.matching import positives_mask
-from components.models.triplet import triplet
 from tests.support import PROJECT
 
 SETTINGS = [

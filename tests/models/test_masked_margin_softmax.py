@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from components.models.masked_margin_softmax import masked_margin_softmax
+from components.models.contrastive import masked_margin_softmax
 from components.models.matching import positives_mask
 
 

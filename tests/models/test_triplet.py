@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.models.contrastive import draw_negatives, draw_uniforms, triplet
 from components.models.matching import positives_mask
-from components.models.triplet import draw_negatives, draw_uniforms, triplet
 
 
 @settings(deadline=None)

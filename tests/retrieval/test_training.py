@@ -50,37 +50,6 @@ def test_coefficients_beyond_the_cache_train_the_same_network(tmp_path: Path) ->
     assert trained(tmp_path / "world", tmp_path / "kept") == trained(tmp_path / "world", tmp_path / "anew", held=1e-6)
 
 
-def test_textual_supervision_learns_the_captions_words_and_leaves_no_weights(tmp_path: Path) -> None:
-    recipe, items = recipe_on(tmp_path / "world", supervision=3.0)
-    assert recipe.words is not None
-    # Of "caption stamps 4" the first two words are in every caption, and each number is in one.
-    assert recipe.words.predict.out_features == 2 + len(items) and all(len(words) == 3 for words in recipe.words.words)
-    outputs = torch.randn(2, 4)
-    with torch.no_grad():
-        # Of an output that says nothing, a word is as likely as it is frequent.
-        usual = recipe.words.usual.sigmoid()
-        assert recipe.words.usual[:2].min() > 0 > recipe.words.usual[2:].max()
-        torch.testing.assert_close(usual[2:], torch.full((len(items),), 1.5 / (len(items) + 1)))
-        chances = torch.sigmoid(usual.logit() + 4**-0.5 * outputs @ recipe.words.predict.weight.T)
-        said = torch.zeros_like(chances)
-        said[0, recipe.words.words[5]] = said[1, recipe.words.words[2]] = 1
-        expected = torch.nn.functional.binary_cross_entropy(chances, said)
-        torch.testing.assert_close(recipe.words(outputs, torch.tensor([5, 2])), expected)
-
-    def error() -> float:
-        tower, (speech, lengths) = recipe.network.speech, items.speech([(0, item) for item in range(len(items))])
-        with torch.no_grad():
-            return float(recipe.words(tower(tower.normalise(speech, lengths), lengths), torch.arange(len(items))))
-
-    before = error()
-    fit(recipe, items, tmp_path / "supervised")
-    assert error() < before
-    plain, _ = recipe_on(tmp_path / "plain")
-    fit(plain, plain.training_items, tmp_path / "alone")
-    assert recipe.best["weights"].keys() == plain.best["weights"].keys()
-    assert not torch.equal(recipe.best["weights"]["speech.project.weight"], plain.best["weights"]["speech.project.weight"])
-
-
 def test_the_best_epoch_is_the_first_of_the_highest(tmp_path: Path) -> None:
     recipe, items = recipe_on(tmp_path / "world")
     fit(recipe, items, tmp_path)

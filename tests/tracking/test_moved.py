@@ -11,8 +11,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from mlflow.tracking._tracking_service import utils
 
-from components.tracking.artifact_addresses import COLUMNS, follow_move
-from components.tracking.record import connect, experiment_id
+from components.tracking.record import COLUMNS, connect, experiment_id, follow_move
 from components.tracking.recorder import record_study
 
 

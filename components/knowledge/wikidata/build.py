@@ -6,8 +6,11 @@ A killed build leaves a folder ``.building``, which the next one deletes; an ear
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import shutil
+import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,16 +18,23 @@ from typing import Any
 
 from tqdm import tqdm
 
-from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
 from components.core.files import disk_error, move_into_place, publish_json, sync
 from components.execution.process import sole_writer
 from components.knowledge.wikidata.dump import Broken, Dump, Item
-from components.knowledge.wikidata.index import FORMAT, pack_class, pack_item
-from components.knowledge.wikidata.table import TableWriter, name_key, number_key
+from components.knowledge.wikidata.index import DATABASE, FORMAT, name_key
 
 INTERNAL = frozenset({4167410, 4167836, 11266439, 13406463, 17442446, 13442814})
 """Excluded classes: disambiguation pages, categories, templates, lists, other internal items; scholarly articles."""
+_SCHEMA = """
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    CREATE TABLE items (id INTEGER PRIMARY KEY, number INTEGER, sitelinks INTEGER, classes TEXT, occupations TEXT);
+    CREATE TABLE names (key INTEGER, item INTEGER);
+    CREATE TABLE classes (number INTEGER PRIMARY KEY, label TEXT, above TEXT);
+"""
+MOST = 15
+"""Maximum classes, occupations and superclasses per item."""
 NAMED = 20
 """Broken lines listed in ``index.json``; others are counted."""
 
@@ -58,9 +68,9 @@ def _build(source: Dump, out: Path, min_sitelinks: int) -> dict[str, Any]:
     work = out / ".building"
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
-    names, classes = TableWriter(work, "names"), TableWriter(work, "classes")
-    counts = {"lines": 0, "items": 0, "entities": 0, "classes": 0, "broken": 0}
+    counts = {"lines": 0, "items": 0, "entities": 0, "names": 0, "classes": 0, "broken": 0}
     broken: list[str] = []
+    index = _Index(work / DATABASE, min_sitelinks)
     try:
         for item in _with_progress(source):
             counts["lines"] += 1
@@ -70,47 +80,72 @@ def _build(source: Dump, out: Path, min_sitelinks: int) -> dict[str, Any]:
                     broken.append(f"line {item.line}: {item.why}")
             elif item is not None:
                 counts["items"] += 1
-                counts["entities"] += _add_entity(names, item, min_sitelinks)
-                if item.is_class:
-                    classes.add([number_key(item.number)], pack_class(item.label, item.subclass_of))
-                    counts["classes"] += 1
+                names = index.add_entity(item)
+                counts["names"] += names
+                counts["entities"] += names > 0
+                counts["classes"] += index.add_class(item)
         if not counts["items"]:
             why = f" ({broken[0]})" if broken else ""
             raise HearsightError(f"holds no item of Wikidata{why}", where=source.path, hint="name the JSON dump of all entities")
-        names.finish()
-        classes.finish()
+        index.finish()
+    except sqlite3.Error as error:
+        raise OSError(errno.ENOSPC if "full" in str(error) else errno.EIO, str(error)) from error
     finally:
-        names.close()
-        classes.close()
-    digests = {path.name: sha256_file(path) for path in sorted(work.iterdir())}
-    digest = sha256_bytes(json.dumps(digests, sort_keys=True).encode())[:16]
+        index.database.close()
     about = {
         "format": FORMAT,
-        "digest": digest,
+        "digest": index.digest.hexdigest()[:16],
         "dump": source.path.name,
         "min_sitelinks": min_sitelinks,
-        "names": names.keys,
-        "bytes": sum(path.stat().st_size for path in work.iterdir()),
+        "bytes": (work / DATABASE).stat().st_size,
         **counts,
         "broken_lines": broken,
-        "files": digests,
     }
-    _publish(work, out, digest, about)
+    _publish(work, out, about)
     return about
 
 
-def _add_entity(names: TableWriter, item: Item, min_sitelinks: int) -> int:
-    described = item.instance_of or item.occupations
-    if not described or not item.names or item.sitelinks < min_sitelinks or not INTERNAL.isdisjoint(item.instance_of):
-        return 0
-    keys = dict.fromkeys(name_key(name) for name in item.names)
-    names.add(keys, pack_item(item.number, item.sitelinks, item.instance_of, item.occupations), item.sitelinks)
-    return 1
+class _Index:
+    """The database while it is written; its digest is that of the rows, so equal dumps have equal ones with any SQLite."""
+
+    def __init__(self, path: Path, min_sitelinks: int) -> None:
+        self.database = sqlite3.connect(path)
+        self.database.executescript(_SCHEMA)
+        self.min_sitelinks, self.digest = min_sitelinks, hashlib.sha256()
+
+    def add_entity(self, item: Item) -> int:
+        """Add an item that may be named, and return the number of its names; 0 for another."""
+        described = item.instance_of or item.occupations
+        if not described or item.sitelinks < self.min_sitelinks or not INTERNAL.isdisjoint(item.instance_of):
+            return 0
+        keys = dict.fromkeys(map(name_key, item.names))
+        if keys:
+            lists = (json.dumps(numbers[:MOST]) for numbers in (item.instance_of, item.occupations))
+            number = self._insert("items (number, sitelinks, classes, occupations)", item.number, item.sitelinks, *lists)
+            for key in keys:
+                self._insert("names", key, number)
+        return len(keys)
+
+    def add_class(self, item: Item) -> bool:
+        """Add an item if it is a class, and return whether it is."""
+        if item.is_class:
+            self._insert("classes", item.number, item.label, json.dumps(item.subclass_of[:MOST]))
+        return item.is_class
+
+    def finish(self) -> None:
+        """Sort the names."""
+        self.database.execute("CREATE INDEX by_key ON names (key, item)")
+        self.database.commit()
+
+    def _insert(self, table: str, *values: str | int) -> int:
+        self.digest.update(repr((table, values)).encode())
+        marks = ", ".join("?" * len(values))
+        return self.database.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", values).lastrowid or 0
 
 
-def _publish(work: Path, out: Path, digest: str, about: dict[str, Any]) -> None:
+def _publish(work: Path, out: Path, about: dict[str, Any]) -> None:
     sync(work)
-    target = out / digest
+    target = out / about["digest"]
     shutil.rmtree(target, ignore_errors=True) if not (out / "index.json").is_file() else None
     if target.exists():
         shutil.rmtree(work)  # an identical index exists

@@ -1,13 +1,19 @@
 """The local index of Wikidata, built from the JSON dump by ``hearsight knowledge index``.
 
-``index.json`` names a folder beside it with two tables: name → items (sitelinks, P31, P106), and class → label and
-superclasses. It is written last, so an index is complete or the previous one.
+``index.json`` names a folder beside it with a SQLite database: items with their sitelinks, classes (P31) and occupations (P106),
+their names, and classes with label and superclasses. It is written last, so an index is complete or the previous one.
+
+Of names there are 64-bit hashes: among 10^8 names a collision has probability 3 in 10^4, and a false match of another name
+5 in 10^12.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import struct
+import re
+import sqlite3
+import unicodedata
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -15,43 +21,29 @@ from typing import Any
 from components.core.errors import HearsightError
 from components.knowledge.kinds import HypernymAnswer
 from components.knowledge.wikidata.choosing import Candidate, Chooser
-from components.knowledge.wikidata.table import Table, name_key, number_key
 
-FORMAT = 1
+FORMAT = 2
+DATABASE = "wikidata.sqlite"
 MAKE = "make one: hearsight knowledge index DUMP --out FOLDER"
-_HEAD = struct.Struct("<IHBB")
-MOST = 15
-"""Maximum classes, occupations and superclasses per item."""
+MOST = 16
+"""Items of a name that are considered, those with most sitelinks."""
+_CANDIDATES = """
+    SELECT number, sitelinks, classes, occupations FROM names JOIN items ON items.id = names.item
+    WHERE key = ? ORDER BY sitelinks DESC, items.id LIMIT ?
+"""
+_MARKS = re.compile(r"\s*([^\w\s])\s*")
 
 
-def pack_item(number: int, sitelinks: int, classes: tuple[int, ...], occupations: tuple[int, ...]) -> bytes:
-    """Return an item's record."""
-    classes, occupations = classes[:MOST], occupations[:MOST]
-    head = _HEAD.pack(number, min(sitelinks, 65535), len(classes), len(occupations))
-    return head + struct.pack(f"<{len(classes) + len(occupations)}I", *classes, *occupations)
-
-
-def unpack_item(record: bytes) -> Candidate:
-    """Return the item of a record from :func:`pack_item`."""
-    number, sitelinks, classes, occupations = _HEAD.unpack_from(record)
-    both = struct.unpack_from(f"<{classes + occupations}I", record, _HEAD.size)
-    return Candidate(number, sitelinks, both[:classes], both[classes:])
-
-
-def pack_class(label: str, above: tuple[int, ...]) -> bytes:
-    """Return a class's record."""
-    above = above[:MOST]
-    return bytes([len(above)]) + struct.pack(f"<{len(above)}I", *above) + label.encode()
-
-
-def unpack_class(record: bytes) -> tuple[str, tuple[int, ...]]:
-    """Return label and superclasses of a record from :func:`pack_class`."""
-    count = record[0]
-    return record[1 + 4 * count :].decode(), struct.unpack_from(f"<{count}I", record, 1)
+def name_key(name: str) -> int:
+    """Return the key of a name, ignoring case, a leading "the", the form of apostrophes, and spaces beside punctuation."""
+    plain = unicodedata.normalize("NFKC", name).casefold().replace("’", "'").strip()
+    plain = " ".join(_MARKS.sub(r"\1", plain.removeprefix("the ")).split())
+    # Signed, as SQLite's integers.
+    return int.from_bytes(hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
 def read_about(folder: Path) -> dict[str, Any]:
-    """Return the content of ``index.json``: counts, the dump, and the digest of the tables.
+    """Return the content of ``index.json``: counts, the dump, and the digest of the content.
 
     Raises:
         HearsightError: no index, or one of another format.
@@ -76,8 +68,12 @@ class WikidataIndex:
     def __init__(self, folder: Path, chooser: Chooser) -> None:
         self.about = read_about(folder)
         self.chooser = chooser
-        self._names = Table(folder / self.about["digest"], "names")
-        self._classes = Table(folder / self.about["digest"], "classes")
+        self.path = folder / self.about["digest"] / DATABASE
+        try:
+            self._database = sqlite3.connect(f"{self.path.resolve().as_uri()}?immutable=1", uri=True)
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from None
+        self._ask("SELECT id FROM items LIMIT 1")
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
         candidates = self.candidates(name)
@@ -87,7 +83,8 @@ class WikidataIndex:
 
     def candidates(self, name: str) -> list[Candidate]:
         """Return the items with the name, by falling number of sitelinks."""
-        return [unpack_item(record) for record in self._names.get(name_key(name))]
+        rows = self._ask(_CANDIDATES, name_key(name), MOST)
+        return [Candidate(number, links, json.loads(classes), json.loads(jobs)) for number, links, classes, jobs in rows]
 
     def label(self, item: int) -> str:
         return self._class(item)[0]
@@ -97,5 +94,16 @@ class WikidataIndex:
 
     @lru_cache(maxsize=65536)  # noqa: B019 - lives as long as the process
     def _class(self, item: int) -> tuple[str, tuple[int, ...]]:
-        records = self._classes.get(number_key(item), 1)
-        return unpack_class(records[0]) if records else ("", ())
+        rows = self._ask("SELECT label, above FROM classes WHERE number = ?", item)
+        return (rows[0][0], tuple(json.loads(rows[0][1]))) if rows else ("", ())
+
+    def _ask(self, query: str, *values: int) -> list[Any]:
+        try:
+            return self._database.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: sqlite3.Error) -> HearsightError:
+        return HearsightError(
+            f"the index cannot be read ({error})", where=self.path, hint="make it again: hearsight knowledge index"
+        )

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from components.speech.text_normalization.abbreviations import contract, say_abbreviations, say_before_digits, say_phrases
 from components.speech.text_normalization.capitals import is_shouting, say_capitals, say_letters, say_mixed, say_roads
-from components.speech.text_normalization.characters import fold_characters
+from components.speech.text_normalization.characters import fold_characters, is_plain
 from components.speech.text_normalization.dates import say_dates, say_decades, say_times, say_weekdays
 from components.speech.text_normalization.draft import Draft, Step
 from components.speech.text_normalization.figures import join_groups, say_codes
 from components.speech.text_normalization.language import language_of, languages
 from components.speech.text_normalization.marks import part, say_symbols, tidy
 from components.speech.text_normalization.measures import say_degrees, say_money, say_powers, say_prices, say_rates, say_units
-from components.speech.text_normalization.plain_words import is_plain
 from components.speech.text_normalization.quantities import join_figures, say_fractions, say_numbers, say_ordinals
 from components.speech.text_normalization.roman import say_roman
 from components.speech.text_normalization.web_text import say_addresses, split_camel, strip_markup

@@ -113,7 +113,6 @@ LANGUAGE = Language(
     year=year,
     code_number=code_number,
     fraction=fraction,
-    feminine=lambda noun: False,
     date=date,
     clock=clock,
     decades=decades,

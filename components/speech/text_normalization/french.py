@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import re
 
-from components.speech.text_normalization.language import Language, listed, read_tables, words_of
+from components.speech.text_normalization.language import Language, listed, read_tables
 
 _SMALL = listed("""
     zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit dix-neuf
 """)
 _TENS = ["", "", *listed("vingt trente quarante cinquante soixante soixante quatre-vingt quatre-vingt")]
 _LARGE = (("million", "millions"), ("milliard", "milliards"), ("billion", "billions"))
-_FEMININE = words_of("""
-    femme fille personne voiture rue plage fleur maison table fois image photo page heure minute seconde semaine année tasse
-    tranche branche main nuit mer montagne forêt ville église tour robe chaise porte pomme poire orange banane chambre pièce
-    vache chèvre poule souris baleine étoile lampe bouteille assiette boîte carte lettre part mère soeur amie balle pierre
-    route moto tente dent feuille goutte jambe oreille roue cuillère cuillerée barque planche finale boule salle voile toile
-""")
-_FEMININE_END = re.compile(
-    r"(?:tion|sion|té|ée|ette|elle|esse|euse|ance|ence|ure|ie|ine|ade|ude|ière|aise|oise|ille|ante|ente|ose|ise|onne|anne|aine|trice|ue|eille|aille)$"
-)
 
 
 def _below_hundred(number: int, gender: str) -> str:
@@ -88,12 +79,6 @@ def fraction(above: int, below: int) -> str:
     return f"{cardinal(above)} {name}{'' if above == 1 or name.endswith('s') else 's'}"
 
 
-def feminine(noun: str) -> bool:
-    """Return whether a singular noun is feminine, by its ending and a list of exceptions (a heuristic)."""
-    noun = noun.removesuffix("s")
-    return noun in _FEMININE or bool(_FEMININE_END.search(noun))
-
-
 def date(day: int, month: str, spoken_year: str) -> str:
     """ "vingt-trois septembre deux mille dix-sept"."""
     return f"{'premier' if day == 1 else cardinal(day)} {month}" + (f" {spoken_year}" if spoken_year else "")
@@ -111,8 +96,10 @@ def clock(hour: int, minute: int, half: str) -> str:
     return said
 
 
+_TABLES = read_tables("french")
+_is_feminine = _TABLES.pop("feminine")
 LANGUAGE = Language(
-    **read_tables("french"),
+    **_TABLES,
     code="fr",
     letter_plural=lambda name: name,
     cardinal=cardinal,
@@ -120,8 +107,8 @@ LANGUAGE = Language(
     year=lambda number: re.sub("(cent|vingt)s$", r"\1", cardinal(number)),
     code_number=lambda digits: cardinal(int(digits)),
     fraction=fraction,
-    feminine=feminine,
+    feminine=lambda noun: _is_feminine(noun.removesuffix("s")),
     date=date,
     clock=clock,
-    ruler=lambda number, name: ordinal(1, feminine(name)) if number == 1 else cardinal(number),
+    ruler=lambda number, name: ordinal(1, _is_feminine(name.removesuffix("s"))) if number == 1 else cardinal(number),
 )

@@ -183,6 +183,7 @@ def read_tables(language: str) -> dict[str, Any]:
             fields[name] = fields.get(name, {}) | forms if isinstance(forms, dict) else forms
     for name in _WORD_LISTS:
         fields[name] = words_of(fields.get(name, ""))
+    fields["feminine"] = _gender(*(fields.pop(name, "") for name in ("feminine_nouns", "masculine_nouns", "feminine_ends")))
     for key in fields.pop("dotless").split():
         fields["bare"][key] = fields["abbreviations"].get(key) or fields["abbreviations"][f"{key}~"]
     fields["letters"] = dict(entry.split(" ", 1) for entry in fields["letters"])
@@ -204,6 +205,13 @@ def read_tables(language: str) -> dict[str, Any]:
     implied |= {"°": units["°"].many} | {sign: money[sign].one for sign in "£$¥¢"}
     fields["symbols"] = implied | fields["symbols"]
     return fields
+
+
+def _gender(feminine: str, masculine: str, ends: str) -> Callable[[str], bool]:
+    """Return whether a noun is feminine, most often: by lists of nouns, else by its end."""
+    known = dict.fromkeys(masculine.split(), False) | dict.fromkeys(feminine.split(), True)
+    end = re.compile(ends or "(?!)")
+    return lambda noun: known.get(noun, bool(end.search(noun)))
 
 
 def _by_form(table: Mapping[str, str]) -> dict[str, str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from components.speech.text_normalization.language import Language, listed, read_tables, words_of
 
 _SMALL = listed("""
@@ -22,19 +20,7 @@ _ORDINAL_HUNDREDS = [
     "", *listed("centésimo ducentésimo tricentésimo quadringentésimo quingentésimo sexcentésimo septingentésimo octingentésimo"),
     "nongentésimo",
 ]  # fmt: skip
-_FEMININE = words_of("""
-    mulher mulheres vez vezes mão mãos flor flores luz luzes cor cores parte partes noite noites gente torre torres árvore
-    árvores ponte pontes nuvem nuvens classe classes chave chaves rede redes base bases face faces ave aves foto fotos moto motos
-    maçã maçãs lã irmã irmãs manhã manhãs colher colheres fase fases fonte fontes frase frases
-    sobremesa estante estantes vitrine vitrines avó avós nação neve metade tarde tardes
-""")
 _QUEENS = words_of("isabel elizabeth beatriz leonor margarita")
-_MASCULINE = words_of("""
-    dia dias mapa mapas planeta planetas problema problemas sistema sistemas tema temas programa programas cinema cinemas poema
-    poemas drama dramas clima climas atleta atletas motorista motoristas turista turistas artista artistas ciclista ciclistas
-    surfista surfistas sofá sofás coala coalas gorila gorilas guarda-chuvas mas às as para
-""")
-_FEMININE_END = re.compile(r"(?:as?|ção|ções|sões|dades?|gem|gens|tude)$")
 
 
 def _below_thousand(number: int, gender: str) -> str:
@@ -97,11 +83,6 @@ def fraction(above: int, below: int) -> str:
     return f"{cardinal(above)} {name}{'' if above == 1 else 's'}"
 
 
-def feminine(noun: str) -> bool:
-    """Return whether a noun is feminine, most often."""
-    return noun in _FEMININE or (noun not in _MASCULINE and not noun.endswith("grama") and bool(_FEMININE_END.search(noun)))
-
-
 def date(day: int, month: str, spoken_year: str) -> str:
     """ "vinte e três de setembro de dois mil e dezessete"."""
     return f"{'primeiro' if day == 1 else cardinal(day)} de {month}" + (f" de {spoken_year}" if spoken_year else "")
@@ -119,16 +100,17 @@ def clock(hour: int, minute: int, half: str) -> str:
     return f"{said} {'da tarde' if hour in (12, 1, 2, 3, 4, 5) else 'da noite'}" if half else said
 
 
+_TABLES = read_tables("portuguese")
+_is_feminine = _TABLES["feminine"]
 LANGUAGE = Language(
-    **read_tables("portuguese"),
+    **_TABLES,
     code="pt",
     cardinal=cardinal,
     ordinal=ordinal,
     year=cardinal,
     code_number=lambda digits: cardinal(int(digits)),
     fraction=fraction,
-    feminine=feminine,
     date=date,
     clock=clock,
-    ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
+    ruler=lambda number, name: ordinal(number, name in _QUEENS or _is_feminine(name)) if number <= 10 else cardinal(number),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from components.speech.text_normalization.language import Language, listed, read_tables, words_of
 
 _SMALL = listed("""
@@ -21,18 +19,7 @@ _ORDINAL_TENS = [
 _ORDINAL_TEENS = listed("""
     undécimo duodécimo decimotercero decimocuarto decimoquinto decimosexto decimoséptimo decimoctavo decimonoveno
 """)
-_FEMININE = words_of("""
-    mujer mujeres vez veces mano manos flor flores luz luces noche noches foto fotos moto motos parte partes torre torres calle
-    calles nube nubes llave llaves clase clases fuente fuentes nave naves ave aves base bases sal pared paredes red redes imagen
-    imágenes leche carne gente tarde tardes nieve cruz cruces nuez nueces serie series raíz raíces piel pieles
-""")
 _QUEENS = words_of("isabel elizabeth beatriz leonor margarita")
-_MASCULINE = words_of("""
-    día días mapa mapas planeta planetas problema problemas sistema sistemas tema temas programa programas idioma idiomas clima
-    poema poemas drama dramas sofá sofás atleta atletas turista turistas artista artistas ciclista ciclistas gorila gorilas koala
-    koalas dálmata dálmatas águila paraguas las para a
-""")
-_FEMININE_END = re.compile(r"(?:as?|ción|ciones|sión|siones|dad|dades|tad|tades|tud|umbre)$")
 
 
 def _below_thousand(number: int, gender: str) -> str:
@@ -111,11 +98,6 @@ def fraction(above: int, below: int) -> str:
     return f"{cardinal(above, 'm')} {name}{'' if above == 1 else 's'}"
 
 
-def feminine(noun: str) -> bool:
-    """Return whether a noun is feminine, most often."""
-    return noun in _FEMININE or (noun not in _MASCULINE and bool(_FEMININE_END.search(noun)))
-
-
 def date(day: int, month: str, spoken_year: str) -> str:
     """ "veintitrés de septiembre de dos mil diecisiete"."""
     return f"{'primero' if day == 1 else cardinal(day)} de {month}" + (f" de {spoken_year}" if spoken_year else "")
@@ -133,16 +115,17 @@ def clock(hour: int, minute: int, half: str) -> str:
     return f"{said} de la {'tarde' if hour in (12, 1, 2, 3, 4, 5, 6, 7) else 'noche'}" if half else said
 
 
+_TABLES = read_tables("spanish")
+_is_feminine = _TABLES["feminine"]
 LANGUAGE = Language(
-    **read_tables("spanish"),
+    **_TABLES,
     code="es",
     cardinal=cardinal,
     ordinal=ordinal,
     year=cardinal,
     code_number=lambda digits: cardinal(int(digits)),
     fraction=fraction,
-    feminine=feminine,
     date=date,
     clock=clock,
-    ruler=lambda number, name: ordinal(number, name in _QUEENS or feminine(name)) if number <= 10 else cardinal(number),
+    ruler=lambda number, name: ordinal(number, name in _QUEENS or _is_feminine(name)) if number <= 10 else cardinal(number),
 )

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import torch
 
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import SEARCH_ITEM
-from components.execution.stage import Job, Stage
-from components.retrieval.embedding import model_folder
+from components.execution.stage import Job, Stage, Task
+from components.retrieval.embedding import embed_pairs, model_folder, open_dual_encoder
 from components.retrieval.hearing import hear_states
 from components.retrieval.pairs import read_pairs, sets_of
 from components.retrieval.settings import hears
@@ -24,7 +26,36 @@ from components.search.items import IMAGE, Items, Split, thumbnail_files
 from components.search.items import SPEECH as SPOKEN
 from components.search.searcher import DESCRIPTION, INDEX, MODEL, SEARCH, Searcher
 from components.stages.build_search_index import BEST
-from components.stages.build_search_index.embedding import IMAGES, SPEECH, embed_job
+
+SPEECH, IMAGES = "speech.npy", "images.npy"
+
+
+def embed_job(spec: dict[str, Any], task: Task, folder: Path) -> None:
+    """Write ``speech.npy`` (n × D) and ``images.npy`` (m × D), float32, in the order of the split's pairs.
+
+    Args:
+        spec: ``model``, its key, ``weights_sha256`` and ``config_sha256``; ``split``; ``crop``; ``sets``: the digests of the
+            inputs, since the job is cached by its spec.
+    """
+    torch.set_num_threads(1)
+    network, config = open_dual_encoder(task.inputs["input"], spec["model"])
+    pairs = read_pairs(sets_of(task.inputs), spec["split"], config["matching"])
+    speech = images = np.zeros((0, network.config.embedding), np.float32)
+    if len(pairs):
+        speech, by_crop = embed_pairs(
+            network,
+            pairs,
+            annotations=task.annotations,
+            project=task.project,
+            frames=config["frames"],
+            crops=[spec["crop"]],
+            hardware=task.params,
+            where=f"build_search_index, {spec['split']} split",
+        )
+        images = by_crop[spec["crop"]]
+    np.save(folder / SPEECH, speech)
+    np.save(folder / IMAGES, images)
+
 
 FILES = ("weights.safetensors", "config.json")
 

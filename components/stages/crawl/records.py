@@ -7,8 +7,9 @@ fetched, an ``Outcome`` and a ``DecodeResult`` after that, and ends as a record 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -18,7 +19,6 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
-from components.stages.crawl.site_counts import SiteCounts
 from components.stages.crawl.sources.source_pages import (
     MAX_SHOWN_TEXT,
     Source,
@@ -32,7 +32,7 @@ from components.stages.crawl.sources.source_pages import (
 )
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
-from components.web.html.context import to_row
+from components.web.html.context import Context, normalise, to_row
 from components.web.html.page import Candidate
 from components.web.image_precheck import WHOLE, check_size
 from components.web.images.head import FORMATS
@@ -41,6 +41,29 @@ from components.web.redaction import redact_row
 from components.web.settings import FetchSettings
 from components.web.takedown_list import EMPTY_LIST, RULE, Takedown, takedown_row
 from components.web.urls import host_of
+
+
+class SiteCounts:
+    """Images by site (host) and alt-text, compared as words, over all pages of a snapshot.
+
+    Memory: 8 bytes and a dictionary's entry for each distinct text of a site.
+    """
+
+    def __init__(self, pages: Iterable[SourcePage]) -> None:
+        self._counts = Counter(
+            _digest(page, candidate) for page in pages for candidate in page.candidates if candidate.context is not None
+        )
+
+    def context(self, page: SourcePage, candidate: Candidate) -> Context | None:
+        """Return a candidate's context with the count of its site; None for a candidate without context."""
+        if candidate.context is None:
+            return None
+        return replace(candidate.context, site_count=self._counts[_digest(page, candidate)])
+
+
+def _digest(page: SourcePage, candidate: Candidate) -> bytes:
+    return hashlib.blake2b(f"{host_of(page.url)}\n{normalise(candidate.alt)}".encode(), digest_size=8).digest()
+
 
 MAX_ROWS_PER_SHARD = 25_000
 """Ledger rows after which a shard is closed, whatever its number of records."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from components.reporting import svg
 from components.reporting.pages import render
 from components.stages.drift import PAGE, Params
-from components.stages.drift.compare import Judged
 from components.stages.drift.history import Day
+from components.stages.drift.series import Judged
 
 GROUPS = ("pass rates", "lengths", "languages", "owners", "hosts", "errors")
 ABOUT = {

@@ -8,10 +8,9 @@ from components.core.ledger import kept, ledger_table
 from components.core.records import DRIFT
 from components.execution.stage import Stage
 from components.stages.drift import PAGE, page
-from components.stages.drift.compare import Judged
 from components.stages.drift.day import measure_day, read_snapshot
 from components.stages.drift.history import before, comparable, history_path, read_history, write_history
-from components.stages.drift.series import measures
+from components.stages.drift.series import Judged, measures
 
 
 def run(stage: Stage) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from components.core.seeded_rng import seeded_rng
 from components.metrics.bootstrap import bootstrap_intervals
@@ -11,14 +10,12 @@ from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.hallucination import hallucination_rates
 from components.reporting.values import Contrast, Value
 from components.reporting.verdicts import Finding
+from components.stages.evaluate_captioners import Params
 from components.stages.evaluate_captioners.claims import CaptionerClaim, applicable_claims
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.jobs import Constant
 from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption, Pair, Row, Table, Writing
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored, find_language_gaps, mean
-
-if TYPE_CHECKING:
-    from components.stages.evaluate_captioners import Params
 
 
 def gather(

@@ -9,23 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from components.core.addresses import parse_output_name
 from components.core.errors import HearsightError
-from components.execution.stage import Job
+from components.core.stage_output import StageOutput
+from components.execution.stage import Job, Stage, Task
 from components.metrics.consensus import NeighbourCaptions, choose, choose_weight, nearest_images
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Item, Model, read_set, read_settings
 from components.stages.evaluate_captioners.jobs import write_hypotheses
 from components.training.members import Members
 from components.vision.trained_encoders import MeanVectors
-
-if TYPE_CHECKING:
-    from components.core.stage_output import StageOutput
-    from components.execution.stage import Stage, Task
 
 CONSENSUS, VECTORS = "consensus.json", "vectors.npy"
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -19,9 +20,6 @@ from components.metrics.bootstrap import bootstrap_intervals
 from components.metrics.retrieval import chance_of_hit
 from components.reporting.values import Value
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 class Cell(NamedTuple):

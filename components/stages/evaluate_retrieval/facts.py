@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from components.reporting.values import Contrast, Value, best_of, shifted
 from components.reporting.verdicts import Finding
 from components.retrieval.settings import TRANSCRIPT, split_row
+from components.stages.evaluate_retrieval import Params
 from components.stages.evaluate_retrieval.claims import RecallClaim, applicable_claims, reported
 from components.stages.evaluate_retrieval.columns import Cell, Columns, Term, measure
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from components.stages.evaluate_retrieval import Params
 
 KINDS = ("triplet", "mms", "none", "audio", "image", "both")
 """Losses and starts of rows, in the order of the paper's tables."""

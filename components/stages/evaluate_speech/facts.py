@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from components.metrics.word_errors import ErrorRate, error_rate
 from components.speech.voices.catalogue import VOICES
 from components.stages.evaluate_speech.sample import Drawn
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 SYNTHETIC = "synthetic"
 PAPER = {"rate": (1.0, 0.1), "pitch": (0.0, 1.0), "gain": (0.0, 2.0)}

@@ -52,7 +52,7 @@ def read_input(
             if ARCHIVE.match(head) or is_arc(head) or (_is_compressed(stream.head) and not head):
                 yield from read_stream(stream, path, context=context, skipped=skipped)
             elif _TAG.search(head) and not _is_binary(head):
-                yield _read_html(stream, path, page_url, getattr(opened, "headers", None), context)
+                yield _read_html(stream, path, page_url, getattr(opened, "charset", None), context)
             else:
                 raise HearsightError("is not HTML, WARC, WAT or WACZ", where=path, hint="give a page or an archive of pages")
     except OSError as error:
@@ -76,7 +76,7 @@ def _is_binary(head: bytes) -> bool:
     return b"\0" in head[:4096] and head[:2] not in (b"\xff\xfe", b"\xfe\xff")
 
 
-def _read_html(stream: Stream, path: str, page_url: str, headers: object, context: bool) -> ArchivePage:
+def _read_html(stream: Stream, path: str, page_url: str, charset: str | None, context: bool) -> ArchivePage:
     """Return the page in ``stream``; its address is ``page_url``, or derived from ``path``."""
     data, failure, detail = read_fully(stream, _BUDGET.record_bytes + 1), "", ""
     coding = b"gzip" if data.startswith(MAGIC) else b"zstd" if is_zstd(data) else b""
@@ -86,7 +86,6 @@ def _read_html(stream: Stream, path: str, page_url: str, headers: object, contex
         data = decode_body(data, coding, _BUDGET.record_bytes)
     except BadRecord as error:
         data, failure, detail = b"", error.failure, error.detail
-    charset = headers.get_content_charset() if hasattr(headers, "get_content_charset") else None
     address = page_url or (path if "://" in path else Path(path).absolute().as_uri() if path != "-" else "")
     try:
         page = read_fast(data, re.sub("^file://", f"http://{LOCAL}", address), charset, context=context)

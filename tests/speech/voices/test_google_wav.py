@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.speech.audio.files import to_flac
-from components.speech.voices.google_wav import read_pcm
+from components.speech.voices.google_speech import read_pcm
 from tests.support.google.fake_speech import wav
 
 SAMPLES = np.arange(-200, 200, dtype="<i2").tobytes()

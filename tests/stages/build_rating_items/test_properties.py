@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from components.stages.build_rating_items.images import SIDE, shown_image
 from components.stages.build_rating_items.inputs import draw
 from components.stages.build_rating_items.items import TABLES, Place, Shown, Use, merge
+from components.stages.build_rating_items.run import SIDE, shown_image
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SHOWN = st.tuples(

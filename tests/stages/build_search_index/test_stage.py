@@ -119,7 +119,7 @@ def test_the_page_shows_all_four_pairings_and_plays_its_recordings(stage: Any) -
 def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(stage: Any) -> None:
     from components.search.items import Items, Split
     from components.stages.build_search_index.building import Built
-    from components.stages.build_search_index.neighbours import gather
+    from components.stages.build_search_index.page import gather
 
     searcher = Searcher.open(stage.out / SEARCH)
     pairs = read_pairs(sets_of(stage.inputs), "test", ["image", "text", "group"])
@@ -144,7 +144,7 @@ def test_a_query_is_excluded_from_its_neighbours_and_its_duplicates_are_named(st
 
 
 def test_the_queries_are_drawn_by_their_keys(stage: Any) -> None:
-    from components.stages.build_search_index.neighbours import draw_queries
+    from components.stages.build_search_index.page import draw_queries
 
     records = StageOutput(stage.out).table().to_pylist()
     keys = [records[row]["key"] for row in draw_queries(records, "test", 1, 3)]

@@ -7,9 +7,8 @@ from collections.abc import Callable
 
 from components.core.stage_output import StageOutput
 from components.stages.drift import Params
-from components.stages.drift.compare import Judged
 from components.stages.drift.history import Day, Family
-from components.stages.drift.series import measures
+from components.stages.drift.series import Judged, measures
 
 Measure = Callable[..., StageOutput]
 

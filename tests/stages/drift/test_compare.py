@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.stages.drift import Params
-from components.stages.drift.compare import Judged
 from components.stages.drift.history import Family
-from components.stages.drift.series import measures, share
+from components.stages.drift.series import Judged, measures, share
 from tests.stages.drift.support import SHARES, drawn, warned
 
 

@@ -7,9 +7,8 @@ import random
 import pytest
 
 from components.stages.drift import Params
-from components.stages.drift.compare import Judged
 from components.stages.drift.page import render_page
-from components.stages.drift.series import measures
+from components.stages.drift.series import Judged, measures
 from tests.stages.drift.support import drawn
 
 

@@ -12,9 +12,8 @@ from components.core.graph import load_graph
 from components.core.params import parse_settings
 from components.execution.runner import stage_settings
 from components.models.captioners import NETWORKS
-from components.stages.train_captioner import CELLS, Params
+from components.stages.train_captioner import CELLS, AoANetSettings, NetworkSettings, Params, RecurrentSettings
 from components.stages.train_captioner.run import run
-from components.stages.train_captioner.settings import AoANetSettings, NetworkSettings, RecurrentSettings
 from tests.support import make_stage
 from tests.support.settings_files import copy_settings
 

@@ -59,7 +59,7 @@ def weights(folder: Path, seed: int) -> dict[str, Path]:
     from components.models.captioners.interface import CaptionerConfig
     from components.models.trained_captioner import ImageCaptioner, save_trained
     from components.models.vocabulary import SPECIAL
-    from components.stages.train_captioner.settings import CaptionerSettings
+    from components.stages.train_captioner import CaptionerSettings
 
     torch.manual_seed(seed)
     vocabulary = [*SPECIAL, "dog", "runs"]

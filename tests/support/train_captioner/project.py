@@ -15,7 +15,7 @@ from components.core.result_cache import ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.stage import Task
 from components.models.captioners.interface import CaptionerConfig, CaptionNetwork
-from components.stages.train_captioner.settings import CaptionerSettings
+from components.stages.train_captioner import CaptionerSettings
 from components.training.settings import REFERENCE, Hardware
 from tests.support import make_output
 from tests.support import row as filled

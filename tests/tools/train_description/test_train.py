@@ -13,8 +13,7 @@ from components.language.parser import EnglishParser
 from components.language.word_features import word_key
 from components.stages.filter.description import read_model
 from components.tools.train_description.examples import Example, draw, read_examples, vary
-from components.tools.train_description.train import train
-from components.tools.train_description.word_ratios import WordRatios, fold_of, group_ratios
+from components.tools.train_description.train import WordRatios, fold_of, group_ratios, train
 from components.web.html.context import Context
 from tests.support.command import hearsight
 from tests.support.knowledge.dictionary import EXTRACT

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from components.tools.page_trial import TEXT, summary_rows, table_row
+from components.tools.trial import TEXT, summary_rows, table_row
 from tests.support import command
 from tests.support.knowledge.dictionary import EXTRACT
 

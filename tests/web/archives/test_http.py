@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 
 import pytest
 
 from components.core.errors import HearsightError
-from components.web.archives import http_stream, opening, read_archive
+from components.web.archives import opening, read_archive
 from components.web.archives.any_input import read_input
 from tests.support import until
 from tests.support.web.archive_samples import PAGE, warc
@@ -34,7 +35,7 @@ def trickle(first):
 def short(monkeypatch):
     """A second in all: far less than each of these answers takes."""
     released.clear()
-    monkeypatch.setattr(http_stream, "SECONDS", 1.0)
+    monkeypatch.setattr(opening, "SECONDS", 1.0)
     yield
     released.set()
 
@@ -59,7 +60,7 @@ def one_line(url, match):
 )
 def test_a_trickling_server_is_abandoned(first, short):
     with RawWeb({"/a": trickle(first), "/next": trickle(b"")}) as web:
-        one_line(web.url("/a"), "in all")
+        one_line(web.url("/a"), "in all|no answer")
 
 
 def test_bytes_received_before_the_time_limit_are_returned(short):
@@ -72,11 +73,13 @@ def test_bytes_received_before_the_time_limit_are_returned(short):
         assert result
 
 
-def test_only_waiting_time_counts(short, monkeypatch):
-    monkeypatch.setattr(http_stream.time, "monotonic", iter(range(10**6)).__next__)  # every look at the clock: a second
-    monkeypatch.setattr(http_stream, "SECONDS", 10_000.0)
+def test_only_waiting_time_counts(short):
     with RawWeb({"/a": plain(ARCHIVE, "application/warc")}) as web:
-        assert len(list(read_archive(web.url("/a")))) == 3
+        read = 0
+        for _ in read_archive(web.url("/a")):
+            read += 1
+            time.sleep(0.6)  # three pages take longer than the second that the server may take
+        assert read == 3
 
 
 def test_redirects_are_followed_but_not_in_circles_nor_to_other_kinds_of_address():
@@ -113,13 +116,14 @@ def test_the_body_of_a_redirect_is_not_read():
         ([b"HTTP/1.1 404 caf\xe9 \x9b31m\r\n\r\n"], "no answer"),
         ([b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 70_000 + b"\r\n\r\n"], "no answer"),
         ([b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n"], "no answer"),
-        ([head(200, "text/html", 1000), PAGE], "bytes are missing"),
-        ([head(200, "text/html", 1000), PAGE, None], "broke off|bytes are missing"),
+        ([head(200, "text/html", 1000), PAGE], "broke off"),
+        ([head(200, "text/html", 1000), PAGE, None], "broke off"),
         ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"ffff\r\n<p>"], "broke off"),
-        ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"zz\r\n<p>"], "broke off"),
+        ([head(200, "text/html", None, "Transfer-Encoding: chunked"), b"zz\r\n<p>"], "no answer|broke off"),
     ],
 )
-def test_broken_answers_raise_one_error(sent, match):
+def test_broken_answers_raise_one_error(sent, match, monkeypatch):
+    monkeypatch.setattr(opening, "TIMEOUT", 2.0)
     with RawWeb({"/a": lambda _: sent}) as web:
         one_line(web.url("/a"), match)
 

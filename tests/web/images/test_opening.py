@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageCms, ImageOps
 from PIL.Image import Transpose
 
-from components.stages.build_rating_items.images import shown_image
+from components.stages.build_rating_items.run import shown_image
 from components.stages.dedup.sketches import flatten as sketched
 from components.stages.extract_features.run import make_thumbnail
 from components.stages.posts_report.figures import _thumbnail
