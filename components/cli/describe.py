@@ -150,7 +150,7 @@ def _describe_folder(printer: Printer, folder: Path) -> None:
     files = find_images(folder)
     if not files:
         raise HearsightError("holds no images", where=folder, hint="name a folder with JPEG, PNG, GIF, WebP, BMP or TIFF files")
-    path = printer.names.path(RESULTS, folder)
+    path = printer.names.path(RESULTS, f"{folder.resolve()} in {printer.describer.language}")
     reused, limits = 0, list[str]()
     results = describe_folder(printer.describer, folder, path, files)
     for result in progress(results, total=len(files), desc=f"{folder}: images"):

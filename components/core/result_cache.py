@@ -55,7 +55,10 @@ class PaidAnnotator(Annotator, Protocol):
     """An annotator that sends payloads to a paid service, several at a time."""
 
     def ask_many(self, payloads: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """Yield (key, result) for each (key, payload), in any order; results yielded before an error are stored."""
+        """Yield (key, result) for each (key, payload), in any order; results yielded before an error are stored.
+
+        With a method ``is_lasting(result)``, a stored result for which it is False is asked for again.
+        """
 
 
 class ResultKind(Protocol):
@@ -100,10 +103,15 @@ class ResultCache:
         with explain_errors(path), self._open(path) as backend:
             # A damaged result is computed again and replaced, unless it was paid for.
             found = {key: decode(blob) for key, blob in _read_verified(backend, list(payloads), path, skip=not paid)}
+            is_lasting = getattr(annotator, "is_lasting", lambda result: True)
+            found = {key: result for key, result in found.items() if is_lasting(result)}
             missing = {key: payload for key, payload in payloads.items() if key not in found}
             if isinstance(annotator, PaidAnnotator):
                 results = _request_results(
-                    annotator, missing, lambda key: [decode(blob) for _, blob in _read_verified(backend, [key], path)], path
+                    annotator,
+                    missing,
+                    lambda key: list(filter(is_lasting, (decode(blob) for _, blob in _read_verified(backend, [key], path)))),
+                    path,
                 )
             else:
                 results = _compute_results(annotator, missing)

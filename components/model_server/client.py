@@ -29,6 +29,8 @@ KEY = "MODEL_SERVER_KEY"
 SENT, ANSWERED = "server_tokens_sent", "server_tokens_answered"
 MOST_UNUSABLE = 5
 """Items in a row without a usable answer after which the run ends."""
+LISTING = 10.0
+"""Seconds that a server may take to list its models."""
 TRIES = 2
 """How often an answer of the right form is asked for."""
 
@@ -65,6 +67,11 @@ class ServerAnswers:
         self.folder, self.stop = folder, SharedStop(folder) if folder is not None else None
         self._spent = 0.0
         self._structured = True  # until the server says that it cannot
+        self._client: Any = None
+
+    def is_lasting(self, answer: dict[str, Any]) -> bool:
+        """Return whether an answer is kept for good; what has none is asked again in the next run."""
+        return "error" not in answer
 
     def compute(self, payload: Question) -> dict[str, Any]:
         """Return the answer to one question; raises as :meth:`ask_many`."""
@@ -89,17 +96,17 @@ class ServerAnswers:
     def _ask(self, payloads: Iterator[tuple[str, Question]]) -> Iterator[tuple[str, dict[str, Any]]]:
         tasks: dict[Future[dict[str, Any]], str] = {}
         stop: HearsightError | None = None
-        client, unusable = None, list[tuple[str, dict[str, Any]]]()
+        unusable = list[tuple[str, dict[str, Any]]]()
         with ThreadPoolExecutor(self.params.at_once) as pool:
             while True:
                 while stop is None and len(tasks) < self.params.at_once and (item := next(payloads, None)) is not None:
                     try:
-                        client = client or self._open()
+                        self._client = self._client or self._open()
                         self._require_budget(len(tasks))
                     except HearsightError as error:
                         stop = error
                     else:
-                        tasks[pool.submit(self._answer, client, item[1])] = item[0]
+                        tasks[pool.submit(self._answer, item[1])] = item[0]
                 if not tasks:
                     break
                 for task in wait(tasks, return_when=FIRST_COMPLETED).done:
@@ -122,7 +129,7 @@ class ServerAnswers:
         if stop is not None:
             raise stop
 
-    def _answer(self, client: Any, question: Question) -> dict[str, Any]:
+    def _answer(self, question: Question) -> dict[str, Any]:
         """Return the answer to one question, or why it has none."""
         import openai  # here, and below: an optional extra
 
@@ -130,7 +137,7 @@ class ServerAnswers:
         while tries < TRIES:
             tries += 1
             try:
-                reply = client.chat.completions.create(
+                reply = self._client.chat.completions.create(
                     model=self.served,
                     messages=self._messages(question),
                     temperature=0,
@@ -147,8 +154,8 @@ class ServerAnswers:
                 return {"error": self._refusal(error)}
             except openai.APIConnectionError as error:
                 reason = "it answers too slowly" if isinstance(error, openai.APITimeoutError) else str(error.__cause__ or error)
-                hint = f"start it, or correct server.address; stored answers are kept ({self.params.retries + 1} tries)"
-                raise self._error(f"does not answer ({reason[:160]})", hint) from error
+                hint = "start it, or correct server.address; stored answers are kept"
+                raise self._error(f"does not answer after {self.params.retries + 1} tries ({reason[:160]})", hint) from error
             except (openai.OpenAIError, ValueError, LookupError, AttributeError, TypeError) as error:
                 why = f"not an answer of this interface: {' '.join(str(error).split())[:120]}"
                 continue
@@ -181,8 +188,9 @@ class ServerAnswers:
 
     def _refusal(self, error: Any) -> str:
         """Return why the server refuses this item; raise HearsightError if it would refuse every other one, too."""
-        message = " ".join(str(error.message).split()).removeprefix(f"Error code: {error.status_code} - ")
-        reason = f"{error.status_code}: {message[:160]}"
+        body = error.body if isinstance(error.body, dict) else {}
+        message = body.get("message") or body.get("detail") or error.response.text
+        reason = f"{error.status_code}: {' '.join(str(message).split())[:160]}".rstrip(": ")
         if error.status_code in (400, 413, 422):
             return reason
         hints = {401: f"set {KEY} to a key of the server", 403: f"set {KEY} to a key that may use this model"}
@@ -202,13 +210,21 @@ class ServerAnswers:
             raise self._error("would get the key unencrypted", "use an https address")
         # No redirects, which would send images to another address; no proxy on the way to this machine.
         http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not self.params.is_local)
-        return openai.OpenAI(
+        client = openai.OpenAI(
             base_url=self.params.address,
             api_key=key or "none",
             timeout=self.params.timeout,
             max_retries=self.params.retries,
             http_client=http,
         )
+        try:
+            names = [str(model.id) for model in client.with_options(max_retries=0, timeout=LISTING).models.list()]
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError):
+            return client  # not every server lists its models; the first question shows what is wrong
+        # Ollama lists `name:tag` and also answers to the name of its latest one.
+        if names and self.served not in names and f"{self.served}:latest" not in names:
+            raise self._error(f"has no model '{self.served}'", f"write one of its names: {', '.join(names)[:160]}")
+        return client
 
     def _require_budget(self, in_flight: int) -> None:
         """Raise HearsightError if what was spent, and what is in flight, leaves no room for one more answer."""

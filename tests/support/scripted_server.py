@@ -54,6 +54,10 @@ class ScriptedServer:
         """Return the usual answer."""
         raise NotImplementedError
 
+    def page(self, path: str) -> Reply:
+        """Return the answer to a GET, which is not recorded."""
+        return Reply(404, {})
+
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         outer = self
 
@@ -76,6 +80,9 @@ class ScriptedServer:
                     with outer._lock:
                         outer.at_once -= 1
                 self._send(reply)
+
+            def do_GET(self) -> None:
+                self._send(outer.page(self.path.partition("?")[0]))
 
             def _send(self, reply: Reply) -> None:
                 content = reply.content if isinstance(reply.content, bytes) else json.dumps(reply.content).encode()

@@ -6,6 +6,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Annotated, Any
 
@@ -72,23 +73,29 @@ def _pages_of(request: Request) -> DescribedPages:
 def _describer(request: Request, language: str) -> Describer:
     """Return the describer of a language of captions, with notes in the language of the interface.
 
-    It is loaded at its first use, and again when the index that it quotes has changed, as in a takedown.
+    It is loaded at its first use, and again when the settings or the index that it quotes have changed, as in a takedown.
     """
     interface, services = language_of(request), request.app.state.services
     if language not in LANGUAGES:
         raise HearsightError(f"'{language}' is not a language here", hint=f"choose {', '.join(LANGUAGES)}")
 
-    def opened() -> tuple[Describer, tuple[str, int]]:
+    def opened() -> tuple[Describer, tuple[object, ...]]:
         describer = Describer.open(services.settings.root, language, interface=interface)
-        return describer, stamp_of(describer.found)
+        return describer, _stamp(services.settings.root, describer)
 
     name = f"describer {language} {interface}"
     describer, stamp = services.get(name, opened)
-    if stamp_of(describer.found) != stamp:
+    if _stamp(services.settings.root, describer) != stamp:
         services.forget(name)
         describer, _ = services.get(name, opened)
     loaded: Describer = describer
     return loaded
+
+
+def _stamp(root: Path, describer: Describer) -> tuple[object, ...]:
+    """Return what changes when another model is to describe: its version or files, or the settings."""
+    settings = root / "params.yaml"
+    return (*stamp_of(describer.found), settings.stat().st_mtime_ns if settings.is_file() else 0)
 
 
 @router.get("")

@@ -165,7 +165,7 @@ def read_references(folder: Path) -> dict[str, list[str]]:
 def _add_figures(model: ComparedModel, references: Mapping[str, list[str]], language: str) -> set[str]:
     """Set a model's figures except CLIPScore; return what is to be known about its scores."""
     lines = model.lines.values()
-    model.figures = {"described": len(lines), "sure": sum(line["sure"] for line in lines)}
+    model.figures = {"described": sum(bool(line["caption"]) for line in lines), "sure": sum(line["sure"] for line in lines)}
     if lines:
         model.figures["median_seconds"] = statistics.median(line["seconds"] for line in lines)
     if cost := sum(line.get("usd", 0.0) for line in lines):

@@ -135,7 +135,7 @@ class Describer:
         return Description(
             caption=caption,
             language=self.language,
-            confidence=evidence.confidence if caption else 0.0,
+            confidence=evidence.confidence if caption and not doubted else 0.0,
             sure=sure,
             word=confidence_word(self.interface, sure),
             evidence=evidence,

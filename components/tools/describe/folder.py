@@ -18,6 +18,7 @@ from components.core.files import disk_error, publish_bytes, read_json_lines
 from components.core.printing import json_line
 from components.model_server.client import ModelServerError
 from components.tools.describe.describer import Describer
+from components.tools.describe.settings import SERVER
 from components.vision.image_files import read_image_file
 
 INDEX = ".inputs.jsonl"
@@ -67,7 +68,7 @@ def append_line(path: Path, line: dict[str, Any]) -> None:
 
 
 RESULTS = "descriptions.jsonl"
-_FIELDS = {"file", "sha256", "model", "version", "language"}
+_FIELDS = {"file", "sha256", "model", "version", "language", "caption", "source"}
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 
 
@@ -131,7 +132,9 @@ def describe_folder(
 def _is_of(line: dict[str, Any], describer: Describer) -> bool:
     found, made = describer.found, (describer.language, describer.interface, describer.threshold, describer.reader)
     of = (line["language"], line.get("interface"), line.get("threshold"), line.get("reader"))
-    return (line["model"], line["version"]) == (found.name, found.version) and of == made
+    # A server that had no answer may have one now; the answers that it gave are stored.
+    lasting = line["caption"] or line["source"] != SERVER
+    return bool(lasting) and (line["model"], line["version"]) == (found.name, found.version) and of == made
 
 
 def _describe(

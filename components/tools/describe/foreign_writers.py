@@ -7,6 +7,7 @@ is sent once for each model and prompt.
 from __future__ import annotations
 
 import io
+from contextlib import suppress
 from pathlib import Path
 
 from components.core.addresses import state_folder
@@ -15,7 +16,7 @@ from components.core.result_cache import ResultCache
 from components.execution.resources import choose_device
 from components.hub.model import HubFolder
 from components.model_server.client import Question, ServerAnswers, read_answer
-from components.model_server.prompts import Proposal, load_prompt
+from components.model_server.prompts import Proposal, load_prompt, read_form
 from components.model_server.settings import server_params
 from components.tools.describe.models import FoundModel
 from components.tools.describe.proposals import check_proposal, is_seen
@@ -36,6 +37,8 @@ def open_hub(found: HubFolder, params: DescribeParams, language: str, interface:
     def write(data: bytes, where: str) -> Written:
         require_image(data, where)
         text, _, likelihood = captioner.write(data)
+        with suppress(ValueError):  # of a chat model that answers as a server's does
+            text = read_form(text, Proposal).description  # type: ignore[attr-defined]
         return _checked(text, data, Evidence(likelihood, None, 0), language, interface)
 
     limits = [limit(interface, "likelihood"), *([] if language == "en" else [limit(interface, "unchecked")])]

@@ -84,8 +84,9 @@ class Models:
                 return found
         raise HearsightError(
             f"no captioner was trained on captions in '{language}', and no search index holds any",
-            where="--language",
-            hint="add a dataset with such captions to `sets` in datasets/captioners.yaml, and run `dvc repro` (docs/describe.md)",
+            where="describe",
+            hint="name a model server or a hub's model (docs/describe.md), run `make demo`, or add a dataset with such captions "
+            "to `sets` in datasets/captioners.yaml, and run `dvc repro`",
         )
 
     def _named(self, model: str, language: str, cells: list[Cell], indexes: list[str]) -> FoundModel:
@@ -100,8 +101,9 @@ class Models:
             found = self.index(model)
             run, spoken = f"{SEARCH_STAGE}@{model}", index_languages(found.folder) if found else []
         else:
-            known = [*imported, *by_name, *indexes]
-            raise HearsightError("is no captioner and no dataset with an index", where=model, hint=did_you_mean(model, known))
+            known = ["server", *imported, *by_name, *indexes]
+            what = "is no captioner, no dataset with an index, no `server`, and no hub's model (ID@COMMIT, or a path)"
+            raise HearsightError(what, where=model, hint=did_you_mean(model, known))
         if found is None:
             raise HearsightError("is not trained yet", where=model, hint=f"run `dvc repro {run}`, or `dvc pull`")
         if language not in spoken:

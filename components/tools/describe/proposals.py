@@ -1,8 +1,8 @@
 """Checks of what a model from elsewhere proposes for an image, before anybody sees it.
 
 Such a model may name people, follow orders that stand in an image, answer in another language, or see what is not there. A text
-with a name, without a description's form, or in another language is dropped. One whose nouns are not recognised in the image by
-the filter's labels (``vision.evidence``; English only) stays, and is not sure.
+with a name, in another language, or that breaks a rule of the filter on texts (English only) is dropped. One whose nouns the
+filter's labels do not recognise in the image (``vision.evidence``; English only) stays, and is not sure.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from components.core.ledger import format_value
 from components.language.capitals import begins_sentence, is_initialism
 from components.language.identification import identify
 from components.language.parser import EnglishParser, Parse
@@ -17,15 +18,14 @@ from components.language.wordnet import load_wordnet
 from components.language.words import words_of
 from components.stages.filter import Params
 from components.stages.filter.boilerplate import crop, load_boilerplate
-from components.stages.filter.description import load_model
+from components.stages.filter.cascade import GROUPS, make_subject
+from components.stages.filter.rules import first_failure
 from components.vision.evidence import mean_evidence, noun_evidence
 from components.vision.recognition import ImageRecognizer
 
 MOST_WORDS, LEAST_WORDS = 60, 2
 LEAST_LANGUAGE = 0.1
 """Probability of the language asked for, at least: a sentence in another language has less. Ours."""
-LEAST_DESCRIPTION = Params().min_description
-"""Probability that the text describes an image by its form, at least; English only."""
 NAMED = frozenset({"PERSON", "ORG", "GPE", "LOC", "FAC", "EVENT", "WORK_OF_ART", "PRODUCT", "LAW"})
 """Entity types (OntoNotes) of names."""
 _ANNOUNCED = {
@@ -58,7 +58,7 @@ def check_proposal(text: str, language: str) -> CheckedProposal:
     """
     plain = " ".join(text.split())
     if found := _NO_TEXT.search(plain):
-        return CheckedProposal("", "form", found[0])
+        return CheckedProposal("", "form", repr(found[0]))
     announced = re.match(_ANNOUNCED[language], plain, re.IGNORECASE)
     cropped = crop(plain[announced.end() :].lstrip() if announced else plain, load_boilerplate(language)).text
     words = words_of(cropped)
@@ -68,10 +68,18 @@ def check_proposal(text: str, language: str) -> CheckedProposal:
         return CheckedProposal("", "language")
     if name := _first_name(cropped, language):
         return CheckedProposal("", "names", name)
-    model = load_model(language)
-    if model is not None and (score := model.score(model.features(EnglishParser().compute(cropped), None))) < LEAST_DESCRIPTION:
-        return CheckedProposal("", "form", f"{score:.2f}")
+    if broken := _broken_rule(cropped) if language == "en" else "":
+        return CheckedProposal("", "form", broken)
     return CheckedProposal(cropped)
+
+
+def _broken_rule(text: str) -> str:
+    """Return the first rule of the filter on texts that an English text breaks, and its value; empty for none."""
+    params = Params()
+    subject = make_subject(text, load_boilerplate("en"), params.max_characters)
+    subject.language, subject.parse = "en", EnglishParser().compute(text)
+    failure = first_failure(subject, [*GROUPS["text"], *GROUPS["parse"]], params)
+    return f"{failure[0]}: {format_value(failure[1].value)}" if failure else ""
 
 
 def _first_name(text: str, language: str) -> str:

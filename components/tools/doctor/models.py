@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from components.core.errors import HearsightError
 from components.core.params import read_params_file
 from components.hub.model import INSTALL as INSTALL_HUB
 from components.hub.model import cached_models
@@ -36,7 +37,10 @@ def model_server(root: Path) -> list[Finding]:
         return [Finding(OK, "model server", "none is named (docs/providers.md)")]
     if find_spec("openai") is None:
         return [Finding(WARNING, "model server", "its client is not installed", INSTALL_SERVER)]
-    params = server_params(root)
+    try:
+        params = server_params(root)
+    except HearsightError as error:
+        return [Finding(WARNING, "model server", f"{error.where}: {error.what}", error.hint)]
     address = urlsplit(params.address)
     try:
         socket.create_connection(

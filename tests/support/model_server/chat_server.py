@@ -93,11 +93,16 @@ class ChatServer(ScriptedServer):
         super().__init__()
         self.answers = answers or (lambda asked: ANSWERS[asked.prompt])
         self.address = f"{self.url}/v1"
+        self.models = [MODEL]
 
     def answer(self, path: str, body: Any) -> Reply:
         assert path == "/v1/chat/completions"
         given = self.answers(read_request(body))
         return given if isinstance(given, Reply) else completion(given)
+
+    def page(self, path: str) -> Reply:
+        listed = [{"id": name, "object": "model", "created": 1, "owned_by": "tests"} for name in self.models]
+        return Reply(200, {"object": "list", "data": listed}) if path == "/v1/models" else Reply(404, {})
 
     def params(self, **changed: Any) -> ServerParams:
         """Settings that name this server, with little patience."""

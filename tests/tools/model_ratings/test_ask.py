@@ -92,6 +92,7 @@ def test_an_item_without_a_usable_answer_is_not_rated(project: Path, server: Cha
 
 def test_another_model_has_a_file_and_a_name_of_its_own(project: Path, server: ChatServer) -> None:
     server.script = lambda number, path, body: completion({"verdict": "BAD"})
+    server.models.append("hub.example/Judge 7B@q4")
     told = ask_model(project, "english", "hub.example/Judge 7B@q4")
     assert told["file"] == "ratings/english/model-hub.example-Judge-7B-q4.csv"
     text = (project / str(told["file"])).read_text()
