@@ -83,13 +83,13 @@ def _run_child(function: Callable[[Any], Any], items: Sequence[Any], seconds: fl
 def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, memory: int, writer: int) -> None:
     """Run the child; never returns."""
     try:
-        prepare_child()
+        _prepare_child()
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         with os.fdopen(writer, "wb") as stream:
             for item in items:
-                set_limits(seconds, memory)
+                _set_limits(seconds, memory)
                 try:
                     outcome: tuple[bool, Any] = (True, function(item))
                 except MemoryError:
@@ -102,14 +102,14 @@ def _work(function: Callable[[Any], Any], items: Sequence[Any], seconds: float, 
         os._exit(0)  # without the parent's exit handlers
 
 
-def prepare_child() -> None:
-    """Prepare a process that was just forked for :func:`set_limits`, so that its parent's memory does not count for items."""
+def _prepare_child() -> None:
+    """Prepare a process that was just forked for :func:`_set_limits`, so that its parent's memory does not count for items."""
     faulthandler.disable()  # the parent reports the outcome; an inherited handler would print a traceback
     gc.freeze()  # a collection would copy the parent's objects, at an item's expense
     return_freed_memory()
 
 
-def set_limits(seconds: float, memory: int) -> None:
+def _set_limits(seconds: float, memory: int) -> None:
     """Limit the CPU time and memory that this process may use from now on.
 
     Args:

@@ -12,7 +12,7 @@ removed otherwise.
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Any
@@ -48,8 +48,6 @@ class FetchStore:
         self.folder = folder
         self.bases: list[Base] = []
         """The snapshots this one builds on, oldest first."""
-        self.listener: Callable[[Entry], None] | None = None
-        """Called with every answer as soon as it can be read."""
         self._entries: dict[str, Entry] = {}
         self._forgotten: dict[str, Entry] = {}
         self._segments: Segments | None = None
@@ -162,8 +160,6 @@ class FetchStore:
             entry = replace(entry, sha256="" if entry.failure else sha256_bytes(body), bytes=len(body))
         placed = self._segments.add(entry, build_record(entry, body, headers, reason, answered))
         self._entries[entry.url] = placed
-        if self.listener is not None:
-            self.listener(placed)
         if self._segments.due:
             self.sync()
         return placed

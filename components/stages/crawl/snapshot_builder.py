@@ -17,7 +17,6 @@ from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.sample.serving import SampleWeb, folder_sites
 from components.stages.crawl import Params
-from components.stages.crawl.image_decoding import DecodeAhead
 from components.stages.crawl.records import Judge, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
     Drafts,
@@ -82,7 +81,6 @@ def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Sourc
     """Fetch all answers that the parameters need and ``store`` lacks, mark it complete, and return its digest."""
     settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with ExitStack() as resources:
-        resources.enter_context(DecodeAhead(stage, store))
         earlier = None
         if params.base:
             below = resources.enter_context(FetchStore(store.folder.parent / params.base))
