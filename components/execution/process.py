@@ -10,8 +10,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 from components.core.errors import HearsightError
 from components.execution.writer_lock import WriterLock
@@ -101,44 +103,18 @@ def die_with_ancestor(name: str) -> None:
 
 def ancestor(name: str) -> int | None:
     """Return the pid of the nearest of four ancestors that runs the program or module ``name``; None when there is none."""
-    pid = os.getppid()
-    if sys.platform != "linux":
-        return _ancestor_by_psutil(name)
-    for _ in range(4):
-        try:
-            command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-            if any(Path(os.fsdecode(part)).name.rpartition(".")[2] == name for part in command[:3]):
-                return pid
-            pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        except (OSError, ValueError):
-            return None
-    return None
-
-
-def _ancestor_by_psutil(name: str) -> int | None:
-    import psutil  # here: Linux does without
-
-    try:
+    with suppress(psutil.Error):
         for process in psutil.Process().parents()[:4]:
             if any(Path(part).name.rpartition(".")[2] == name for part in process.cmdline()[:3]):
                 return int(process.pid)
-    except psutil.Error:
-        pass
     return None
 
 
 def start_time(pid: int) -> str | None:
     """Return the start time of a process, which with the pid identifies it; None when it has ended."""
-    if sys.platform != "linux":
-        import psutil  # here: see above
-
-        try:
-            return str(psutil.Process(pid).create_time())
-        except psutil.Error:
-            return None
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
+        return str(psutil.Process(pid).create_time())
+    except psutil.Error:
         return None
 
 

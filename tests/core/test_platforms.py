@@ -25,6 +25,7 @@ from tests.support import until
 
 CHILD = """
 import os, sys, time
+import psutil  # asks for the system when it is imported
 sys.platform = "darwin"
 from components.execution.process import die_with_parent
 die_with_parent(int(sys.argv[1]))
