@@ -43,6 +43,8 @@ YAML_LOADER: Any = _SafeLoader
 
 Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0)]
+PositiveAmount = Annotated[float, Field(gt=0)]
 
 
 class Settings(BaseModel):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from components.core.addresses import draft_path, lineage_path, lock_path, share_state, state_folder
 from components.core.check_warnings import CheckWarning, warnings_bytes
@@ -25,7 +25,7 @@ from components.core.errors import HearsightError
 from components.core.files import move_into_place, publish_bytes, publish_json, remove_abandoned
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME, WARNINGS, Manifest
-from components.core.params import Settings, parse_settings, place, stage_params
+from components.core.params import Amount, NotNegative, PositiveAmount, Settings, parse_settings, place, stage_params
 from components.core.stage_output import StageOutput
 from components.core.storage import parse_storage
 from components.core.stored_files import forget_match, keep_lineage, keep_output
@@ -40,22 +40,22 @@ from components.execution.stage import Stage
 class LocalSettings(Settings):
     """``params.yaml:engine`` of kind local: processes on this machine. Outputs do not depend on the engine."""
 
-    kind: str = "local"
+    kind: Literal["local", "ray"] = "local"
     """``local`` or ``ray``. Ours."""
-    workers: int = 0
+    workers: NotNegative = 0
     """Worker processes; 0 takes one for each core. Ours."""
 
 
 class RaySettings(LocalSettings):
     """``params.yaml:engine`` of kind ray: tasks on a Ray cluster."""
 
-    workers: int = 0
+    workers: NotNegative = 0
     """Concurrent tasks; 0 takes the cluster's capacity. Ours."""
     address: str = "auto"
     """``auto``, ``host:port``, ``ray://host:port``, or ``local`` for a cluster of this machine alone. Ours."""
-    cpus: float = 1.0
+    cpus: PositiveAmount = 1.0
     """Cores of one task at least. Ours."""
-    wait: float = 120.0
+    wait: Amount = 120.0
     """Seconds to wait for nodes that a run needs and the cluster lacks, e.g. until an autoscaler has started them. Ours."""
 
 
@@ -104,18 +104,10 @@ def make_engine(params_path: Path, content: Mapping[str, Any]) -> Engine:
     kind = block.get("kind") if isinstance(block, Mapping) else None
     settings = parse_settings(RaySettings if kind == "ray" else LocalSettings, block, where)
     assert isinstance(settings, LocalSettings)
-    if settings.workers < 0:
-        raise HearsightError("must not be negative", where=f"{where}.workers", hint="give 0 or more")
     if isinstance(settings, RaySettings):
-        if settings.cpus <= 0:
-            raise HearsightError("must be more than 0", where=f"{where}.cpus", hint="give the cores of one task, e.g. 1")
-        if settings.wait < 0:
-            raise HearsightError("must not be negative", where=f"{where}.wait", hint="give seconds, 0 or more")
         from components.execution.ray_engine import RayEngine  # here: runs with the local engine start without it
 
         return RayEngine(settings.address, settings.workers, settings.cpus, settings.wait)
-    if settings.kind != "local":
-        raise HearsightError(f"'{settings.kind}' is not an engine", where=f"{where}.kind", hint="use 'local' or 'ray'")
     return LocalEngine(settings.workers)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from components.core.params import Settings
+from components.core.params import Amount, NotNegative, Positive, PositiveAmount, Settings
 from components.web.budget import Budget
 
 
@@ -41,27 +41,27 @@ Web = Annotated[SampleWeb | FolderWeb | OpenWeb, Field(discriminator="kind")]
 class FetchSettings(Settings):
     """Settings of the fetcher."""
 
-    per_host: int = 2
+    per_host: Positive = 2
     """Concurrent requests to one host. Ours; raise it only for your own site."""
-    connections: int = 16
+    connections: Positive = 16
     """Requests in flight in all. Ours."""
-    delay: float = 1.0
+    delay: Amount = 1.0
     """Seconds between the starts of two requests to one host; a robots.txt may ask for more. Ours."""
-    connect_timeout: float = 5.0
+    connect_timeout: PositiveAmount = 5.0
     """Seconds to get a connection. Ours."""
-    timeout: float = 20.0
+    timeout: PositiveAmount = 20.0
     """Seconds for one request, its body included. Ours."""
-    retries: int = 2
+    retries: NotNegative = 2
     """Retries after a timeout, a lost connection or a 429 or 5xx response. Ours."""
-    backoff: float = 0.5
+    backoff: Amount = 0.5
     """Seconds before the first retry; doubled for each further one. Ours."""
-    max_page_bytes: int = 5_000_000
+    max_page_bytes: Positive = 5_000_000
     """Bytes of a page, decompressed; a larger one is dropped. Ours."""
-    max_image_bytes: int = 20_000_000
+    max_image_bytes: Positive = 20_000_000
     """Bytes of an image; a larger one is dropped. Ours."""
-    min_side: int = 0
+    min_side: NotNegative = 0
     """px of an image's smaller side; a smaller one is dropped before its body is fetched. 0: any. Ours: ``filter`` decides."""
-    max_aspect: float = 0.0
+    max_aspect: Amount = 0.0
     """An image's larger side by its smaller one; above it, it is dropped before its body is fetched. 0: any. Ours: ``filter``
     decides."""
     user_agent: str = "hearsight"
@@ -70,7 +70,7 @@ class FetchSettings(Settings):
     """A URL or mail address where the crawl's owner is reached; sent with every request."""
     allow_private: bool = False
     """Whether addresses of private networks may be asked. Ours."""
-    max_retry_after: float = 60.0
+    max_retry_after: Amount = 60.0
     """Maximum Retry-After (429, 503) that is waited for, in seconds; a host asking for more is dropped. Ours;
     Mastodon's limits are renewed every 300 s."""
     budget: Budget = Budget()

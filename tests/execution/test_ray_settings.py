@@ -35,10 +35,10 @@ def test_an_address_without_a_cluster_gives_a_one_line_error(tmp_path, address, 
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ({"kind": "ray", "workers": 0, "address": "auto", "cpus": 0.0}, r"engine\.cpus: must be more than 0"),
-        ({"kind": "ray", "workers": -1, "address": "auto", "cpus": 1.0}, r"engine\.workers: must not be negative"),
+        ({"kind": "ray", "workers": 0, "address": "auto", "cpus": 0.0}, r"engine\.cpus: 0\.0 is too small — give more than 0"),
+        ({"kind": "ray", "workers": -1, "address": "auto", "cpus": 1.0}, r"engine\.workers: -1 is too small"),
         ({"kind": "local", "workers": 0, "address": "auto"}, r"engine\.address: is not a setting"),
-        ({"kind": "spark", "workers": 0}, r"'spark' is not an engine .*'local' or 'ray'"),
+        ({"kind": "spark", "workers": 0}, r"engine\.kind: input should be 'local' or 'ray', not 'spark'"),
         (None, "engine: should hold settings"),
     ],
 )

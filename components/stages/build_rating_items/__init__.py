@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Literal
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import NotNegative, Positive, Settings
 
 Table = Literal["dataset", "model", "retrieval", "truth"]
 
@@ -22,9 +22,9 @@ Table = Literal["dataset", "model", "retrieval", "truth"]
 class Raters(Settings):
     """How many people are asked about an item; one that is in both groups is asked of the larger number."""
 
-    captions: int = 3
+    captions: Positive = 3
     """Of captions of the dataset and of models. CC §5.4: 3."""
-    retrieval: int = 5
+    retrieval: Positive = 5
     """Of retrieval results and of the ground truth. CSC §4.4: 5."""
 
 
@@ -38,13 +38,13 @@ class Params(Settings):
     """Where records are drawn from; models are evaluated on the test split. CC §3, CSC §4.4: test."""
     seed: int = 1
     """Seed of the draws. Ours."""
-    sample: int = 4000
+    sample: NotNegative = 4000
     """Records drawn for ``dataset``, ``model`` and ``truth``; 0 takes all. CC §3: 4,000; CSC §4.4: all of FACC's
     test set."""
-    queries: int = 1000
+    queries: NotNegative = 1000
     """Queries drawn of each direction for ``retrieval``; 0 takes all. CSC §4.4: all of FACC's test set, 1,000 images and 5,000
     captions."""
-    ranks: int = 5
+    ranks: Positive = 5
     """Results of a query that are rated, at most those that ``evaluate_retrieval`` keeps (its ``top``). CSC §4.4: 5."""
     crop: Literal["centre", "whole"] = "centre"
     """What the model saw of the images whose results are rated; raters see whole images. CSC §4.4: centre."""
@@ -56,12 +56,7 @@ class Params(Settings):
     """How many people are asked."""
 
     def check(self, where: str) -> None:
-        """Require numbers in their ranges, and tables without repetition."""
+        """Require tables without repetition."""
         if not self.tables or len(set(self.tables)) < len(self.tables):
             what = f"{self.tables} is empty or repeats a value"
             raise HearsightError(what, where=f"{where}.tables", hint="list each table once")
-        least = {"sample": (self.sample, 0), "queries": (self.queries, 0), "ranks": (self.ranks, 1)}
-        least |= {f"raters.{name}": (getattr(self.raters, name), 1) for name in ("captions", "retrieval")}
-        for name, (value, minimum) in least.items():
-            if value < minimum:
-                raise HearsightError(f"{value} is too small", where=f"{where}.{name}", hint=f"give {minimum} or more")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Literal
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import NotNegative, Positive, Settings
 from components.training.settings import Inference
 
 BEST = "best"
@@ -27,9 +27,9 @@ class Page(Settings):
     """Where queries and neighbours are from; one of ``splits``. CSC §4.3."""
     seed: int = 1
     """Seed of the draw: queries are drawn, not chosen. Ours."""
-    queries: int = 4
+    queries: NotNegative = 4
     """Spoken captions, and as many images; 0 writes no page. CSC figure 4: 4."""
-    neighbours: int = 5
+    neighbours: Positive = 5
     """Images, and as many utterances, of each query. CSC figure 4: 5."""
 
 
@@ -55,5 +55,3 @@ class Params(Settings):
         if self.page.split not in self.splits:
             what = f"'{self.page.split}' is not indexed"
             raise HearsightError(what, where=f"{where}.page.split", hint=f"use one of {', '.join(self.splits)}")
-        if self.page.queries < 0 or self.page.neighbours < 1:
-            raise HearsightError("needs queries >= 0 and neighbours >= 1", where=f"{where}.page", hint="raise the value")

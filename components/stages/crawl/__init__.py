@@ -11,14 +11,11 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
-from components.core.params import tags_of
+from components.core.params import Amount, NotNegative, Positive, tags_of
 from components.stages.crawl.source_kinds import SOURCES, AnySource
 from components.stages.crawl.source_settings import Site
 from components.web.settings import FetchSettings, OpenWeb, Web
 from components.web.urls import is_private, normalise
-
-NOT_NEGATIVE = ("delay", "retries", "backoff", "min_alt", "fresh_for", "max_retry_after", "min_side", "max_aspect")
-LIMITS = ("shard_size", "per_host", "connections", "max_page_bytes", "max_image_bytes", "connect_timeout", "timeout")
 
 RULE_SETTINGS: dict[str, tuple[str, ...]] = {
     "private_address": ("allow_private",),
@@ -50,7 +47,7 @@ class Params(FetchSettings):
     """Name of the snapshot that records are made from; a new name starts a new crawl. Required."""
     base: str = ""
     """Complete snapshot to build on: its URLs get conditional requests, its records keep their shards; '' for none."""
-    fresh_for: float = 30.0
+    fresh_for: Amount = 30.0
     """Days for which an image without ETag or Last-Modified is not requested again; 0: always requested. Ours."""
     source: AnySource = Site()
     """Where candidates come from, by ``kind``: site, archives, table or posts."""
@@ -62,30 +59,18 @@ class Params(FetchSettings):
     """opt_out: collect unless refused; opt_in: collect only with consent. Ours; CC and PCV check neither."""
     consenting: list[str] = []
     """For opt_in: hosts whose owners have given consent by other means."""
-    min_alt: int = 1
+    min_alt: NotNegative = 1
     """Characters an alt-text needs at least (1: any). Ours."""
-    shard_size: int = 500
+    shard_size: Positive = 500
     """Maximum records per shard. Ours."""
 
     def check(self, where: str) -> None:
-        """Require numbers in their ranges, names of folders, and what the source needs."""
+        """Require names of folders, and what the source needs."""
 
         def wrong(name: str, what: str, hint: str) -> HearsightError:
             return HearsightError(what, where=f"{where}.{name}", hint=hint)
 
-        for name in LIMITS:
-            if getattr(self, name) <= 0:
-                raise wrong(name, "must be more than 0", "give a positive number")
-        for name in NOT_NEGATIVE:
-            if getattr(self, name) < 0:
-                raise wrong(name, "must not be negative", "give 0 or more")
         source = self.source
-        for name, least in (("max_pages", 1), ("depth", 0), ("sample", 0)):
-            if getattr(source, name, least) < least:
-                raise wrong(f"source.{name}", f"must be {least} or more", "raise it")
-        for name, value in self.budget:
-            if value <= 0:
-                raise wrong(f"budget.{name}", "must be more than 0", "give a positive number, or leave it out for the default")
         for name in ("snapshot", "base"):
             folder = getattr(self, name)
             named = all(char.isalnum() or char in "-_." for char in folder) and folder[:1] != "."

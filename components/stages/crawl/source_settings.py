@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
+from pydantic import Field
+
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import NotNegative, Positive, Settings
 from components.stages.crawl.sources.layouts import Quotes, layout_named
 from components.web.urls import normalise
 
@@ -46,9 +48,9 @@ class Site(SourceSettings):
     """The pages to begin with; at least one."""
     hosts: list[str] = []
     """The hosts whose pages are crawled; images may come from anywhere."""
-    depth: int = 8
+    depth: NotNegative = 8
     """Links followed from a seed. Ours."""
-    max_pages: int = 10_000
+    max_pages: Positive = 10_000
     """Pages asked for in all. Ours; CC §3 has "billions of webpages"."""
     sitemaps: bool = True
     """Whether pages in the hosts' sitemaps are start pages too, besides the seeds. Ours."""
@@ -71,7 +73,7 @@ class Files(SourceSettings):
     """Files, globs, path lists (.paths, .paths.gz), s3:// addresses; relative to the project; at least one."""
     input_prefix: str = ""
     """For path lists: prefix of relative paths (s3://commoncrawl); empty: the list's bucket, or the project's root."""
-    sample: int = 0
+    sample: NotNegative = 0
     """How many of the inputs to draw without replacement; 0: all. Ours."""
     sample_seed: int = 0
     """The seed of that draw. Ours."""
@@ -139,6 +141,8 @@ class Table(Files):
 
 _TAG = re.compile(r"\w+")
 _DIGITS = re.compile(r"\d{1,30}")
+MOST_DAYS = 100_000
+"""Days that date arithmetic allows."""
 
 
 class Hashtag(SourceSettings):
@@ -176,14 +180,14 @@ class PostsSettings(Hashtag):
     """The API's address: https://example.social, https://graph.facebook.com/v23.0; has to be given."""
     accounts: list[str] = []
     """Accounts visited besides those found: user@host, or Instagram's user names."""
-    window_days: float = 7.0
+    window_days: Annotated[float, Field(ge=0, le=MOST_DAYS)] = 7.0
     """How far back the tag's timeline is searched for accounts, from the time of its first answer. PCV §4.1: 7."""
-    relist_days: float = 0.0
+    relist_days: Annotated[float, Field(ge=0, le=MOST_DAYS)] = 0.0
     """Days after which all posts of an account are listed again; before that, only new ones. 0: always all.
     Ours."""
     page_size: int = 40
     """Posts asked for at a time. Ours: what Mastodon gives at most."""
-    max_pages: int = 1000
+    max_pages: Positive = 1000
     """Pages of one timeline or of one account's listing. Ours."""
     token_variable: str = ""
     """The environment variable that holds the token, never the token itself; empty: none is sent."""
@@ -210,9 +214,6 @@ class PostsSettings(Hashtag):
     def check(self, where: str) -> None:
         """Require hashtags and the address of an API."""
         super().check(where)
-        for name in ("window_days", "relist_days"):
-            if not 0 <= getattr(self, name) <= 100_000:
-                raise HearsightError("is not between 0 and 100000", where=f"{where}.{name}", hint="give a number of days")
         if not 1 <= self.page_size <= 100:
             raise HearsightError("is not between 1 and 100", where=f"{where}.page_size", hint="give 40")
         url = normalise(self.server)

@@ -8,8 +8,12 @@ result cache, so nothing is spoken twice) and packing. Not in scope: human speec
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import Amount, NotNegative, Positive, Settings
 from components.speech.voices.catalogue import voice_named
 
 DRAWS = "draws.json"
@@ -21,7 +25,7 @@ class Params(Settings):
 
     seed: int = 1
     """Seed of every draw. Ours."""
-    utterances: int = 1
+    utterances: Positive = 1
     """Utterances of each caption, at least 1. CSC §2.2: 1."""
     voices: list[str] = [
         *("hibari-heart", "nanotts-en-us", "nanotts-en-gb", "flite-slt", "flite-rms", "flite-kal16"),
@@ -29,38 +33,27 @@ class Params(Settings):
     ]
     """Names of the voices; each caption gets voices of its language, drawn uniformly. CSC §2.2: 6 WaveNet voices of American
     English; ours: 6 that need no account, and 2 each for Portuguese and Spanish."""
-    slow_utterances: int = 5000
+    slow_utterances: NotNegative = 5000
     """Slow voices, which are Kokoro's, are left out of a language with more utterances. Ours: 5,000 take two hours of a core."""
-    max_characters: int = 600
+    max_characters: Positive = 600
     """Captions with more characters, as spoken, are dropped by ``too_long``. Ours, some 40 s; CC table 3: captions have 10.3
     tokens (sd 4.5)."""
-    rate_sd: float = 0.1
-    """Standard deviation of the speaking rate around 1; all draws are clipped at 2 sd. CSC §2.2: .1."""
-    pitch_sd: float = 1.0
+    rate_sd: Annotated[float, Field(ge=0, lt=0.5)] = 0.1
+    """Standard deviation of the speaking rate around 1; all draws are clipped at 2 sd, so from .5 on a rate would be 0 or less.
+    CSC §2.2: .1."""
+    pitch_sd: Amount = 1.0
     """Standard deviation of the pitch shift around 0, in semitones. CSC §2.2: 1."""
-    gain_sd: float = 2.0
+    gain_sd: Amount = 2.0
     """Standard deviation of the gain around 0, in dB. CSC §2.2: 2."""
     google_shapes: bool = True
     """Whether Google applies the drawn rate, pitch and gain to its voices; otherwise they are applied here as for all others. CSC
     §2.2: true."""
 
     def check(self, where: str) -> None:
-        """Require numbers in their ranges, and voices of the catalogue, each once, installed or not."""
-        if self.slow_utterances < 0:
-            raise HearsightError("must be at least 0", where=f"{where}.slow_utterances", hint="set 0 to never take a slow voice")
-        if self.utterances < 1 or not self.voices:
-            raise HearsightError(
-                "needs at least one utterance and one voice", where=where, hint="set utterances to 1 or more and name a voice"
-            )
-        if self.max_characters < 1:
-            raise HearsightError("must be at least 1", where=f"{where}.max_characters", hint="set a number of 1 or more")
+        """Require voices of the catalogue, each once, installed or not."""
+        if not self.voices:
+            raise HearsightError("is empty", where=f"{where}.voices", hint="name a voice")
         for name in self.voices:
             voice_named(name, f"{where}.voices")
         if repeated := sorted({name for name in self.voices if self.voices.count(name) > 1}):
             raise HearsightError(f"'{repeated[0]}' is named twice", where=f"{where}.voices", hint="name each voice once")
-        for name in ("rate_sd", "pitch_sd", "gain_sd"):
-            # From .5 on, a rate 2 sd below the mean would be 0 or negative.
-            if not 0 <= getattr(self, name) < (0.5 if name == "rate_sd" else float("inf")):
-                raise HearsightError(
-                    "is out of range", where=f"{where}.{name}", hint="set 0 or more, and less than .5 for the rate"
-                )

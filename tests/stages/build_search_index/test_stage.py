@@ -86,8 +86,6 @@ def test_the_best_model_is_that_of_the_highest_validation_and_the_lower_seed(wan
         ({"splits": ["dev"]}, "splits"),
         ({"splits": ["test", "test"]}, "splits"),
         ({"splits": ["train"]}, "'test' is not indexed"),
-        ({"page": {"split": "test", "seed": 1, "queries": -1, "neighbours": 3}}, "queries"),
-        ({"page": {"split": "test", "seed": 1, "queries": 1, "neighbours": 0}}, "neighbours"),
     ],
 )
 def test_unusable_settings_are_named(stage: Any, tmp_path: Path, changed: dict[str, Any], message: str) -> None:

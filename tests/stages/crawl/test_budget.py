@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.params import check_settings
+from components.core.params import parse_settings
 from components.web.budget import Budget
 from tests.stages.crawl.hostile_web import rules
 from tests.support import PROJECT
@@ -24,8 +24,8 @@ def test_every_budget_is_explained_and_its_default_is_in_the_documents(name):
 @pytest.mark.parametrize("value", [0, -1])
 def test_a_zero_budget_is_an_error_that_names_the_setting(name, value):
     kind = type(getattr(Budget(), name))
-    with pytest.raises(HearsightError, match=rf"crawl.budget.{name}: must be more than 0"):
-        check_settings(fixture_params(budget=Budget(**{name: kind(value)})), "params.yaml: english.crawl")
+    with pytest.raises(HearsightError, match=rf"crawl.budget.{name}: .* is too small"):
+        parse_settings(Budget, {name: kind(value)}, "params.yaml: english.crawl.budget")
 
 
 def test_a_project_may_leave_the_budget_out_or_name_a_part_of_it():

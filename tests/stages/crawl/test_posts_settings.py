@@ -25,11 +25,11 @@ GRAPH = {"provider": "instagram", "user": "17", "token_variable": "T", "server":
         ({"server": "social.sample"}, "source.server: 'social.sample' is not the address"),
         ({"server": "https://x.org/?access_token=abc"}, "source.server"),
         ({"server": "https://name:pass@x.org"}, "source.server"),  # pragma: allowlist secret
-        ({"window_days": -1.0}, "source.window_days: is not between 0 and 100000"),
-        ({"window_days": 1e6}, "source.window_days: is not between 0 and 100000"),
-        ({"relist_days": -1.0}, "source.relist_days: is not between 0 and 100000"),
+        ({"window_days": -1.0}, "source.window_days: -1.0 is too small"),
+        ({"window_days": 1e6}, "source.window_days: 1000000.0 is too large"),
+        ({"relist_days": -1.0}, "source.relist_days: -1.0 is too small"),
         ({"page_size": 0}, "source.page_size"),
-        ({"max_pages": -1}, "source.max_pages: must be 1 or more"),
+        ({"max_pages": -1}, "source.max_pages: -1 is too small"),
         ({"inputs": ["x"]}, "source.inputs: is not a setting of kind: posts, provider: mastodon"),
         (
             {"seeds": ["http://x/"]},

@@ -123,7 +123,6 @@ def test_a_file_of_another_layout_is_a_one_line_error_with_location(table, tmp_p
         ({"inputs": ["no.tsv"]}, r"no\.tsv: is no file"),
         ({"inputs": ["no-*.tsv"]}, "no file matches"),
         ({"sample": 2}, "asks for 2 of 1 inputs"),
-        ({"sample": -1}, "source.sample: must be 0 or more"),
         ({"language": ""}, "is no language"),
         ({"image_folder": "web"}, "names images by address"),
         ({"layout": "flickr8k"}, "names images by file"),

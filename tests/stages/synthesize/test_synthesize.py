@@ -118,17 +118,7 @@ def test_an_extra_that_is_not_installed_is_left_out_and_named_with_its_command(
         run_over(tmp_path / "must", split)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"utterances": 0},
-        {"voices": []},
-        {"voices": ["nanotts-en-us"] * 2},
-        {"max_characters": 0},
-        {"rate_sd": 0.5},
-        {"gain_sd": -1.0},
-    ],
-)
+@pytest.mark.parametrize("changed", [{"voices": []}, {"voices": ["nanotts-en-us"] * 2}])
 def test_inconsistent_settings_are_refused_with_one_line(tmp_path: Path, changed: dict[str, object]) -> None:
     with pytest.raises(HearsightError, match=r"params\.yaml: english\.synthesize"):
         run_over(tmp_path / "out", split_of(tmp_path, records(CAPTIONS[:1])), **changed)
