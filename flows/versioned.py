@@ -202,25 +202,17 @@ def last_run(repository: Repository, branch: str) -> datetime | None:
 
 
 def superseded(run: VersionedRun, flow_run: Any, due: str) -> str:
-    """Return why a run that was due has nothing to do, else an empty text and note the attempt.
-
-    A run since that time exists, of any clone; or one was attempted here since, which failed: of many late runs one is made.
+    """Return why a run that was due has nothing to do, else an empty text: one since that time exists, of any clone.
 
     Args:
         flow_run: Prefect's flow run; one that a person started is never superseded.
-        due: ISO time of a run that makes up for missed ones; a failed attempt does not count against it.
+        due: ISO time of a run that makes up for missed ones.
     """
-    noted = run.repository.root / ".hearsight" / "schedules" / run.name
     if due or flow_run.auto_scheduled:
         moment = _due_time(due) if due else flow_run.expected_start_time
         last = run.last_run()
         if last and last >= moment:
             return f"a run since {moment:%Y-%m-%d %H:%M} exists: {time_tag(run.branch, last)}"
-        attempt = None if due else _read_attempt(noted)
-        if attempt and attempt >= moment:
-            return f"one that was due at {moment:%Y-%m-%d %H:%M} was attempted at {attempt:%Y-%m-%d %H:%M}"
-    noted.parent.mkdir(parents=True, exist_ok=True)
-    publish_bytes(noted, datetime.now(UTC).isoformat().encode())
     return ""
 
 
@@ -230,21 +222,6 @@ def _due_time(text: str) -> datetime:
     except ValueError:
         raise HearsightError(f"{text!r} is no time", where="due", hint="write e.g. 2026-11-26T03:00:00+00:00") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def _read_attempt(noted: Path) -> datetime | None:
-    """Return the time of the last attempt; None when there was none, or what is noted cannot be true."""
-    try:
-        attempt = datetime.fromisoformat(noted.read_text(encoding="utf-8"))
-        if not _is_future(attempt):
-            return attempt
-        why = "is in the future: a clock was ahead"
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError):  # TypeError: a time without its zone
-        why = "is not the time of an attempt"
-    print_error(f"warning: {noted}: {why}; it is replaced")
-    return None
 
 
 def _is_future(moment: datetime) -> bool:

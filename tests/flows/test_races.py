@@ -134,37 +134,15 @@ def make_run(root: Path) -> VersionedRun:
 def test_a_clock_that_was_ahead_does_not_silence_a_schedule(one: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ahead = datetime.now(UTC) + timedelta(days=400)
     git(one, "tag", time_tag("runs/daily", ahead))
-    noted = one / ".hearsight" / "schedules" / "daily"
-    noted.parent.mkdir(parents=True)
-    noted.write_text(ahead.isoformat())
     run = make_run(one)
     assert superseded(run, Started(DUE), "") == ""
-    tag, note = capsys.readouterr().err.splitlines()
+    (tag,) = capsys.readouterr().err.splitlines()
     assert time_tag("runs/daily", ahead) in tag and "is in the future" in tag
-    assert str(noted) in note and "is in the future" in note
-    assert "was attempted at" in superseded(run, Started(DUE), ""), "the run is made once"
     git(one, "tag", "runs/daily/2026-11-26T03-10-00Z")
     assert last_run(run.repository, "runs/daily") == datetime(2026, 11, 26, 3, 10, tzinfo=UTC)
     soon = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=2)
     git(one, "tag", time_tag("runs/daily", soon))
     assert last_run(run.repository, "runs/daily") == soon, "the clocks of two machines differ by a little"
-
-
-@pytest.mark.parametrize("state", [b"", b"2026-11-2", b"2026-11-26", b"{}", b"7", b"\xff\xfe\x00", b"0" * 5000])
-def test_a_broken_note_of_an_attempt_is_replaced_and_no_run_is_doubled(
-    one: Path, state: bytes, capsys: pytest.CaptureFixture[str]
-) -> None:
-    noted = one / ".hearsight" / "schedules" / "daily"
-    noted.parent.mkdir(parents=True)
-    noted.write_bytes(state)
-    assert superseded(make_run(one), Started(DUE), "") == ""
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line == f"hearsight: warning: {noted}: is not the time of an attempt; it is replaced"
-    assert "was attempted at" in superseded(make_run(one), Started(DUE), "")
-    assert not capsys.readouterr().err
-    git(one, "tag", "runs/daily/2026-11-26T03-10-00Z")
-    noted.write_bytes(state)
-    assert superseded(make_run(one), Started(DUE), "").endswith("exists: runs/daily/2026-11-26T03-10-00Z")
 
 
 @settings(max_examples=50, deadline=None)
