@@ -24,7 +24,6 @@ from components.retrieval.items import PairItems
 from components.retrieval.pairs import Pairs, read_pairs, sets_of
 from components.retrieval.recipe import DualEncoderTraining
 from components.speech.recognition.hub_states import HubStates, open_ear
-from components.training.checkpoints import checkpoint_folder
 from components.training.fit import DUAL_ENCODER, fit, history_csv
 from components.training.progress import open_progress
 from components.training.recipe import reseed
@@ -128,7 +127,7 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         mean, deviation = inputs["train"].statistics(rows, seed)
         network.speech.mean.copy_(mean)
         network.speech.deviation.copy_(deviation)
-    scratch = checkpoint_folder(task.work, digest_value([spec, task.code, hardware.plain()])[:32])
+    scratch = task.work / digest_value([spec, task.code, hardware.plain()])[:32]
     # Fewer pairs get more epochs, so that every row takes about the same number of steps.
     optimisation = settings["optimisation"]
     epochs = max(1, round(optimisation["epochs"] * WHOLE / spec["percent"]))
@@ -141,7 +140,6 @@ def train(spec: dict[str, Any], task: Task) -> tuple[DualEncoderTraining, dict[s
         masks=inputs["train"].masks(clips["mask_coefficients"], clips["mask_frames"]),
         training=items,
         validation=validation_items,
-        identity={"network": digest_value(network.config.plain()), "settings": digest_value([spec, hardware.plain()])},
         name=run_name,
     )
     with open_progress(task.project, task.work, f"{spec['row']}-{seed}", scratch.name, writes=rank_number() == 0) as log:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,10 +42,9 @@ class DualEncoderTraining(TrainingModule):
         masks: tuple[int, int],
         training: PairItems,
         validation: PairItems,
-        identity: Mapping[str, str] | None = None,
         name: str = "train",
     ) -> None:
-        super().__init__(network, settings, seed, identity, name)
+        super().__init__(network, settings, seed, name)
         self.loss, self.masks, self.training_items, self.validation_items = loss, masks, training, validation
         self._towers: tuple[Any, Any] = (network.speech, network.image)
 

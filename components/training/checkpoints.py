@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,7 @@ from components.core.files import publish_bytes
 from components.execution.ranks import checkpoint_written
 
 CHECKPOINT = "last.ckpt"
-
-
-def checkpoint_folder(work: Path, identity: str) -> Path:
-    """Return the folder of a training's checkpoints, which every rank reads and rank 0 writes.
-
-    Args:
-        work: the stage's scratch folder.
-        identity: digest of what the training depends on.
-    """
-    return work / identity
+"""The file in a training's folder, whose name is the digest of all that the training depends on."""
 
 
 class AtomicCheckpoints(TorchCheckpointIO):
@@ -80,11 +70,3 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
         what = f"is not a whole checkpoint ({type(error).__name__})"
         raise HearsightError(what, where=path, hint="remove it and run again: training starts from the beginning") from error
     return checkpoint
-
-
-def check_identity(path: Path, actual: Mapping[str, str], expected: Mapping[str, str]) -> None:
-    """Raise HearsightError if a checkpoint's vocabulary, network, settings, … differ from those to train."""
-    for name in expected:
-        if actual.get(name) != expected[name]:
-            what = f"is a checkpoint of another {name} ({str(actual.get(name))[:16]}, not {expected[name][:16]})"
-            raise HearsightError(what, where=path, hint="remove it and run again: training starts from the beginning")

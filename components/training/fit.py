@@ -20,7 +20,7 @@ from pytorch_lightning.strategies import DDPStrategy, Strategy
 from components.core.errors import HearsightError
 from components.core.text_encoding import csv_text
 from components.execution.ranks import is_rank, rank_number
-from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, check_identity, read_checkpoint, temporary_path
+from components.training.checkpoints import CHECKPOINT, AtomicCheckpoints, Saving, read_checkpoint, temporary_path
 from components.training.failures import explain_failures
 from components.training.progress import ProgressLog
 from components.training.recipe import TrainingModule
@@ -40,7 +40,7 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
         log: receives the progress, and names the model on the terminal.
 
     Raises:
-        HearsightError: the loss is not finite, memory is insufficient, a checkpoint is damaged or belongs to another run, there
+        HearsightError: the loss is not finite, memory is insufficient, a checkpoint is damaged, there
             are fewer items than devices, or several nodes are required and this process is not one of them.
     """
     checkpoint = folder / CHECKPOINT
@@ -48,7 +48,6 @@ def fit(recipe: TrainingModule, data: Any, folder: Path, hardware: Hardware = RE
         temporary_path(checkpoint).unlink(missing_ok=True)
     saved = read_checkpoint(checkpoint)
     if saved is not None:
-        check_identity(checkpoint, saved["recipe"]["identity"], recipe.identity)
         _restore(recipe, saved)
     if recipe.finished:
         return

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import pytorch_lightning as pl
@@ -56,7 +56,6 @@ class TrainingModule(pl.LightningModule):
     Args:
         settings: of :class:`components.training.settings.Optimisation`, as plain values, and the recipe's own.
         seed: of all draws.
-        identity: what a checkpoint must match to be resumed, name → digest.
         name: of the run, for errors.
     """
 
@@ -65,11 +64,10 @@ class TrainingModule(pl.LightningModule):
         network: nn.Module,
         settings: dict[str, Any],
         seed: int,
-        identity: Mapping[str, str] | None = None,
         name: str = "training",
     ) -> None:
         super().__init__()
-        self.network, self.settings, self.seed, self.identity, self.name = network, settings, seed, dict(identity or {}), name
+        self.network, self.settings, self.seed, self.name = network, settings, seed, name
         self.average: Any = copy.deepcopy(network).requires_grad_(requires_grad=False) if settings["ema"] else None
         """The network with averaged weights; None without ``ema``."""
         self.history: list[dict[str, Any]] = []
@@ -245,8 +243,7 @@ class TrainingModule(pl.LightningModule):
         inside = epochs.started > epochs.processed
         done = loop.epoch_loop.batch_progress.current.processed if inside else 0
         checkpoint["recipe"] = {"history": self.history, "best": self.best, "steps": self.steps, "losses": self._losses}
-        checkpoint["recipe"]["noted"] = self._noted
-        checkpoint["recipe"] |= {"identity": self.identity, "place": [epochs.processed, done]}
+        checkpoint["recipe"] |= {"noted": self._noted, "place": [epochs.processed, done]}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Restore all of it."""

@@ -17,12 +17,11 @@ from components.core.errors import HearsightError
 from components.execution.ranks import rank_number
 from components.models.captioners import build
 from components.models.captioners.interface import CaptionerConfig, reads_grid
-from components.models.trained_captioner import ImageCaptioner, save_trained, vocabulary_digest
+from components.models.trained_captioner import ImageCaptioner, save_trained
 from components.stages.train_captioner import data
 from components.stages.train_captioner.data import Split, references_by_group
 from components.stages.train_captioner.items import FeatureItems, ImageItems, Items
 from components.stages.train_captioner.recipe import CaptionerTraining, CiderReward
-from components.training.checkpoints import checkpoint_folder
 from components.training.fit import CAPTIONER, fit, history_csv
 from components.training.progress import open_progress
 from components.training.recipe import reseed
@@ -88,16 +87,10 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
     both_phases, first_phase = (
         digest_value([part, output.digest, task.code, hardware.plain()])[:32] for part in (spec, first_spec)
     )
-    scratch = checkpoint_folder(task.work, first_phase)
-    identity = {
-        "vocabulary": vocabulary_digest(vocabulary),
-        "network": digest_value(network_config.plain()),
-        "settings": first_phase,
-        "set": output.digest,
-    }
+    scratch = task.work / first_phase
     common: dict[str, Any] = {"vocabulary": vocabulary, "validation": (judging, references), "name": where}
     by_image = settings | {"batch": max(1, settings["batch"] // settings["captions_per_image"])}
-    recipe = CaptionerTraining(model, by_image, seed, keys=training.key, identity=identity | {"phase": PHASES[0]}, **common)
+    recipe = CaptionerTraining(model, by_image, seed, keys=training.key, **common)
     with open_progress(task.project, task.work, f"{spec['network']}-{seed}", both_phases, writes=rank_number() == 0) as log:
         fit(recipe, training, scratch / PHASES[0], hardware, log)
         phase = settings["self_critical"]
@@ -111,7 +104,6 @@ def train(spec: dict[str, Any], task: Task) -> Trained:
                 seed,
                 reward=CiderReward(rewarded),
                 keys=images.key,
-                identity=identity | {"settings": both_phases, "phase": PHASES[1]},
                 **common,
             )
             # The second phase keeps the best weights of the first until it beats them, and continues its epoch numbers.

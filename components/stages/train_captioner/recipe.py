@@ -9,7 +9,7 @@ little.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -71,10 +71,9 @@ class CaptionerTraining(TrainingModule):
         validation: tuple[Items, Sequence[Sequence[Sequence[str]]]],
         reward: CiderReward | None = None,
         keys: Callable[[int], str] = str,
-        identity: Mapping[str, str] | None = None,
         name: str = "caption",
     ) -> None:
-        super().__init__(network, settings, seed, identity, name)
+        super().__init__(network, settings, seed, name)
         self.vocabulary, self.validation, self.reward, self.keys = vocabulary, validation, reward, keys
         self._cross_entropy: Callable[..., Tensor] = network.network.loss
         self._validation_loader: Any = None

@@ -234,17 +234,11 @@ def test_too_little_memory_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         train(spec_of(), task_of(tmp_path, prepared(tmp_path)))
 
 
-def test_a_checkpoint_of_something_else_or_damaged_is_refused(tmp_path: Path, straight: Any) -> None:
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path, straight: Any) -> None:
     source, _ = straight
     task = task_of(tmp_path, source)
     train(spec_of(**no_second_phase()), task)
     (checkpoint,) = task.work.rglob(CHECKPOINT)
-    state = torch.load(checkpoint, weights_only=True)
-    for name in ("vocabulary", "network", "settings", "set"):
-        other = state | {"recipe": state["recipe"] | {"identity": state["recipe"]["identity"] | {name: "0" * 64}}}
-        torch.save(other, checkpoint)
-        with pytest.raises(HearsightError, match=f"is a checkpoint of another {name} .*remove it"):
-            train(spec_of(**no_second_phase()), task)
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
     with pytest.raises(HearsightError, match=r"is not a whole checkpoint .*training starts from the beginning"):
         train(spec_of(**no_second_phase()), task)
