@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from components.tracking import recorder
-from flows.dvc import run_dvc_guarded
-from flows.guard import TIMED_OUT
+from flows.guard import TIMED_OUT, run_guarded
 
 BUSY = re.compile(r"Unable to acquire lock|is busy, it is being blocked by")
 """DVC's messages for its own locks. ``--wait-for-lock`` waits for the repository's lock, but neither for the stages entered in
@@ -74,7 +73,8 @@ def run_dvc(
             lines.append(line)
             del lines[:-200]
 
-        code = run_dvc_guarded(["--wait-for-lock", *words], cwd=root, env=env, limit=limit, on_line=take)
+        command = [sys.executable, "-m", "dvc", "--wait-for-lock", *words]
+        code = run_guarded(command, cwd=root, env=env, limit=limit, on_line=take)
         if code == 0 or time.monotonic() > deadline or not BUSY.search(error_line(lines)):
             return code, lines
         time.sleep(pause)

@@ -28,9 +28,8 @@ from components.core.graph import find_root, load_graph
 from components.core.stage_output import StageOutput
 from components.tracking import recorder
 from flows.commands import StageFailed, environment, error_line, failure, run_dvc
-from flows.dvc import end_commands
 from flows.graph import StageTask, affected_by, read_plan
-from flows.guard import run_guarded
+from flows.guard import end_commands, run_guarded
 from flows.locks import run_lock
 from flows.progress import LOG, Progress, expected_seconds, run_log
 from flows.schedules import Pool, read_pools, read_schedules

@@ -13,10 +13,8 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
 
 import psutil
 
@@ -32,6 +30,10 @@ POLL = 0.02
 """Seconds between two looks at the command."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """What ends a guard."""
+
+
+_running: set[subprocess.Popen[str]] = set()
+"""The guards of this process's commands."""
 
 
 class Ended(BaseException):
@@ -52,6 +54,7 @@ def run_guarded(
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         text=True, errors="replace", bufsize=1, start_new_session=True,
     )  # fmt: skip
+    _running.add(child)
     try:
         assert child.stdout is not None
         for line in child.stdout:
@@ -66,69 +69,42 @@ def run_guarded(
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
+        _running.discard(child)
+
+
+def end_commands() -> None:
+    """End every command that runs in this process's threads: they get :data:`ENDED`."""
+    for child in list(_running):
+        child.terminate()
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the guard; return the command's exit code."""
     limit, parent, command = float(arguments[0]), int(arguments[1]), list(arguments[3:])
-    return guard(lambda: _execute(command), limit, lambda: os.getppid() != parent)
-
-
-def _execute(command: list[str]) -> int:
-    try:
-        os.execvp(command[0], command)
-    except FileNotFoundError:
-        print(f"there is no command '{command[0]}'", flush=True)
-        return 127
-
-
-def guard(run: Callable[[], int], limit: float, alone: Callable[[], bool]) -> int:
-    """Call ``run`` in a fork of this process, which has one thread; end all that it started, and return its exit code.
-
-    Args:
-        run: returns the fork's exit code, or replaces it by another program.
-        limit: seconds after which it is ended with :data:`TIMED_OUT`.
-        alone: whether the process for which it runs has ended; then it is ended as well.
-    """
     for number in SIGNALS:
         signal.signal(number, _end)
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
         deadline = time.monotonic() + limit
-        if (child := os.fork()) == 0:
-            _run_fork(run)
-        while not alone():
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                code = os.waitstatus_to_exitcode(status)
+        child = subprocess.Popen(command, preexec_fn=lambda: _prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
+        while os.getppid() == parent:
+            if (code := child.poll()) is not None:
                 return code if code >= 0 else 128 - code
             if time.monotonic() > deadline:
                 print(f"ended after its time limit of {limit:g} s", flush=True)
                 return TIMED_OUT
             time.sleep(POLL)
         return ENDED
+    except FileNotFoundError:
+        print(f"there is no command '{command[0]}'", flush=True)
+        return 127
     except Ended:
         return ENDED
     finally:
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         end_descendants()
-
-
-def _run_fork(run: Callable[[], int]) -> NoReturn:
-    """Call ``run`` in the fork and end it. If the guard is killed, the kernel kills the fork."""
-    code = 1
-    try:
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_DFL)
-        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        code = run()
-        sys.stdout.flush()
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        os._exit(code)
 
 
 def _end(_number: int, _frame: object) -> None:

@@ -38,7 +38,7 @@ def deployments(schedules: dict[str, Schedule]) -> list[Any]:
 
     from flows.flow import pipeline
 
-    # As a module: as a file, its folder would come first where runs look for modules, and flows.dvc stand for dvc.
+    # As a module: as a file, its folder would come first where runs look for modules, and flows.prefect stand for prefect.
     module = EntrypointType.MODULE_PATH
     scheduled = [
         pipeline.to_deployment(

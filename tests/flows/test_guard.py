@@ -14,12 +14,11 @@ import pytest
 import yaml
 
 from components.execution.background import MARK
-from flows import dvc
 from flows.commands import environment, error_line, run_dvc
 from flows.graph import read_plan
-from flows.guard import ENDED, TIMED_OUT, run_guarded
+from flows.guard import ENDED, TIMED_OUT, end_commands, run_guarded
 from tests.flows.processes import FORK, alive, all_gone, pids
-from tests.support import PROJECT, until
+from tests.support import PROJECT
 from tests.support.flows.clones import Make
 
 
@@ -94,7 +93,7 @@ def test_forks_of_dvc_write_the_bytes_of_plain_dvc_though_files_and_settings_cha
 
 
 @pytest.mark.long
-def test_a_stage_of_a_fork_gets_the_environment_of_its_request_and_fails_with_its_line(make_project: Make) -> None:
+def test_a_stage_gets_the_environment_of_its_request_and_fails_with_its_line(make_project: Make) -> None:
     fails = "import sys; print('hearsight: b.txt: is odd', file=sys.stderr); sys.exit(2)"
     root = make_project(b=fails)
     for run in ("first", "second"):
@@ -104,12 +103,6 @@ def test_a_stage_of_a_fork_gets_the_environment_of_its_request_and_fails_with_it
     code, lines = run_dvc(["repro", "-s", "b"], root, environment("", ""), 600)
     assert (code, error_line(lines)) == (255, "b.txt: is odd")
     assert error_line(run_dvc(["repro", "-s", "z"], root, environment("", ""), 600)[1]).startswith("Stage 'z' not found")
-
-
-def test_the_process_that_forks_has_one_thread(make_project: Make) -> None:
-    run_dvc(["version"], make_project(), environment("", ""), 600)
-    assert dvc._server is not None
-    assert psutil.Process(dvc._server._process.pid).num_threads() == 1
 
 
 @pytest.mark.long
@@ -123,7 +116,7 @@ def test_the_time_limit_ends_a_stage_of_dvc_and_the_next_command_runs(make_proje
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("who", ["the process that forks", "guard", "dvc", "this process"])
+@pytest.mark.parametrize("who", ["guard", "dvc", "this process"])
 def test_whoever_is_killed_no_process_of_a_stage_is_left_and_the_next_command_runs(make_project: Make, who: str) -> None:
     wait = f"import sys; sys.path.insert(0, {str(PROJECT)!r})\n"
     wait += "from components.execution.process import die_with_ancestor; die_with_ancestor('dvc')\n"
@@ -134,26 +127,22 @@ def test_whoever_is_killed_no_process_of_a_stage_is_left_and_the_next_command_ru
     runner = subprocess.Popen([sys.executable, "-c", code], cwd=root, env={**os.environ, "PYTHONPATH": str(PROJECT)})
     stage = pids(root / "pids")
     parents = psutil.Process(stage[0]).parents()  # counted from the runner, since a shell may stand before the stage
-    server, guard, fork = parents[: parents.index(psutil.Process(runner.pid))][:-4:-1]
-    {"the process that forks": server, "guard": guard, "dvc": fork, "this process": psutil.Process(runner.pid)}[who].kill()
-    ended = {"the process that forks": ENDED, "guard": ENDED, "dvc": 128 + signal.SIGKILL, "this process": -signal.SIGKILL}
+    guard, dvc = parents[: parents.index(psutil.Process(runner.pid))][:-3:-1]
+    {"guard": guard, "dvc": dvc, "this process": psutil.Process(runner.pid)}[who].kill()
+    ended = {"guard": 256 - signal.SIGKILL, "dvc": 128 + signal.SIGKILL, "this process": -signal.SIGKILL}
     assert runner.wait(60) == ended[who]
-    assert all_gone([server.pid, guard.pid, fork.pid, *stage] if who != "guard" else [guard.pid, fork.pid, *stage])
+    assert all_gone([guard.pid, dvc.pid, *stage])
     (root / "a.py").write_text("open('a.txt', 'w')")
     assert run_dvc(["repro", "-s", "a"], root, environment("", ""), 600)[0] == 0
 
 
 @pytest.mark.long
-def test_ended_commands_return_at_once_and_a_killed_server_is_replaced(make_project: Make) -> None:
+def test_ended_commands_return_at_once_and_the_next_one_runs(make_project: Make) -> None:
     root, codes = make_project(a=FORK), list[int]()
     thread = threading.Thread(target=lambda: codes.append(run_dvc(["repro", "-s", "a"], root, environment("", ""), 600)[0]))
     thread.start()
     stage = pids(root / "pids")
-    dvc.end_commands()
+    end_commands()
     thread.join(60)
     assert codes == [ENDED] and all_gone(stage)
     assert run_dvc(["version"], root, environment("", ""), 600)[0] == 0
-    assert dvc._server is not None
-    dvc._server._process.kill()
-    dvc._server._process.wait()
-    assert until(lambda: run_dvc(["version"], root, environment("", ""), 600)[0] == 0)
