@@ -10,12 +10,14 @@ import pytest
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
 from components.sample import serving as sample_web_module
 from components.sample.sites import Site
+from components.stages.crawl import Params
 from components.stages.crawl.sources.source_pages import record_key
 from components.web.store import FetchStore
-from tests.support.crawl.crawls import crawled, interrupted
+from tests.support.crawl.crawls import crawled, fixture_block, interrupted
 
 
 def crawl(stage, **changes) -> StageOutput:
@@ -149,6 +151,14 @@ def test_a_complete_snapshot_that_lacks_a_page_is_an_error(stage):
         crawl(stage, depth=3)
 
 
+@pytest.mark.parametrize("changes", [{"timeout": 0.0}, {"delay": -1.0}])
+def test_a_number_out_of_its_range_is_a_one_line_error_that_names_the_setting(changes):
+    ((name, value),) = changes.items()
+    with pytest.raises(HearsightError, match=rf"crawl.*{name}") as raised:
+        parse_settings(Params, fixture_block(**changes), "crawl")
+    assert str(value) in str(raised.value) and "\n" not in str(raised.value)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -159,8 +169,6 @@ def test_a_complete_snapshot_that_lacks_a_page_is_an_error(stage):
         ({"web_root": "nowhere"}, "holds no host folders"),
         ({"web_root": ""}, "web.root: is empty"),
         ({"snapshot": "../x"}, "cannot name a folder"),
-        ({"timeout": 0.0}, "more than 0"),
-        ({"delay": -1.0}, "not be negative"),
         ({"web": "sample"}, "package .* is missing"),
     ],
 )
