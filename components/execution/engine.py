@@ -16,6 +16,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Protocol
 
+from threadpoolctl import threadpool_limits
+
 from components.core.errors import HearsightError
 from components.core.machine import usable_cores
 from components.core.result_files import Opener, sqlite_backend
@@ -191,4 +193,5 @@ def limit_threads() -> None:
     """Set one numeric thread for each process: sums are then equal on every machine, and workers do not compete for cores."""
     for name in THREAD_LIMITS:
         os.environ[name] = "1"
+    threadpool_limits(1)  # libraries that are loaded read the environment no more
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
