@@ -186,14 +186,13 @@ models = typer.Typer(no_args_is_help=True, help="Registered models, and which of
 @models.command("list")
 def list_models() -> None:
     """List all models: aliases, validation score, spread over seeds, and why `best` moved or not; and the imported ones."""
-    from components.tools.describe.models import Models
+    from components.tools.describe.models import imported_models
     from components.tracking.best_alias import listed
     from components.tracking.record import connect
     from components.tracking.recorder import flush_or_warn
 
     flush_or_warn(root := find_root())
-    models = Models(load_graph(root), registry=False).imported()
-    imported = [{"model": one.name, "version": one.version, "note": f"in {one.language}"} for one in models]
+    imported = [{"model": one.name, "version": one.version, "note": f"in {one.language}"} for one in imported_models(root)]
     print_table([*listed(connect(root)), *imported])
 
 

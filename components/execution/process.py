@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import psutil
-
 from components.core.errors import HearsightError
 from components.execution.writer_lock import WriterLock
 
@@ -103,6 +101,9 @@ def die_with_ancestor(name: str) -> None:
 
 def ancestor(name: str) -> int | None:
     """Return the pid of the nearest of four ancestors that runs the program or module ``name``; None when there is none."""
+    # Here, and below: networks alone are trained without it (benchmarks/gpu_flickr8k.py).
+    import psutil
+
     with suppress(psutil.Error):
         for process in psutil.Process().parents()[:4]:
             if any(Path(part).name.rpartition(".")[2] == name for part in process.cmdline()[:3]):
@@ -112,6 +113,8 @@ def ancestor(name: str) -> int | None:
 
 def start_time(pid: int) -> str | None:
     """Return the start time of a process, which with the pid identifies it; None when it has ended."""
+    import psutil  # here: see above
+
     try:
         return str(psutil.Process(pid).create_time())
     except psutil.Error:

@@ -25,7 +25,7 @@ from components.core.manifest import NAME as MANIFEST
 from components.core.params import did_you_mean
 from components.core.stage_output import StageOutput
 from components.models.model_files import CONFIG, WEIGHTS, config_bytes
-from components.tools.describe.models import CARD, ENCODER, IMPORTED, FoundModel, Models, read_config
+from components.tools.describe.models import CARD, ENCODER, IMPORTED, FoundModel, Models, imported_models, read_config
 from components.tools.describe.settings import SERVER
 from components.tracking.models import CAPTIONER, registered_name
 from components.web.archives.wacz import BROKEN
@@ -56,7 +56,7 @@ def export_model(root: Path, name: str, file: Path, *, licence: str = "", regist
     models = Models(load_graph(root), registry=registry)
     cells = {cell.name: cell for cell in models.graph.cells.values()}
     cells |= {registered_name(cell.dataset, CAPTIONER): cell for cell in cells.values()}
-    imported = {one.name: one for one in models.imported()}
+    imported = {one.name: one for one in imported_models(models.graph.root)}
     if name not in cells and name not in imported:
         raise HearsightError("is no captioner", where=name, hint=did_you_mean(name, [*cells, *imported]))
     found = imported[name] if name in imported else models.captioner(cells[name])

@@ -138,7 +138,7 @@ def test_the_description_works_without_a_script_and_in_portuguese(browser, site,
     page.set_input_files("#file", root / "red.png")
     page.get_by_role("button", name="Descrever").click()
     expect(page.get_by_role("heading", name="Descrição", exact=True)).to_be_visible()
-    assert "O texto na imagem não é lido." in page.inner_text("main")
+    assert "Um programa escreveu isto." in page.inner_text("main")
     context.close()
 
 

@@ -32,7 +32,8 @@ def nobody(root: Path) -> dict[str, str]:
 def prefect(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run Prefect's command as the documents show it, in another process than what serves."""
     command = [sys.executable, "-m", "flows.prefect", *words]
-    return subprocess.run(command, cwd=root, env=nobody(root), capture_output=True, text=True, timeout=600, check=False)
+    wide = nobody(root) | {"COLUMNS": "200"}
+    return subprocess.run(command, cwd=root, env=wide, capture_output=True, text=True, timeout=600, check=False)
 
 
 def run_now(root: Path, deployment: str, *words: str) -> None:

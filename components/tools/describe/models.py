@@ -74,7 +74,7 @@ class Models:
         indexes = list(self.graph.chain.get(SEARCH_STAGE, {}))
         if model:
             return self._named(model, language, cells, indexes)
-        if imported := [found for found in self.imported() if found.language == language]:
+        if imported := [found for found in imported_models(self.graph.root) if found.language == language]:
             return min(imported, key=_size)
         captioners = [found for cell in cells if (found := self.captioner(cell)) and self.language(found) == language]
         if captioners:
@@ -90,7 +90,7 @@ class Models:
         )
 
     def _named(self, model: str, language: str, cells: list[Cell], indexes: list[str]) -> FoundModel:
-        by_name, imported = {cell.name: cell for cell in cells}, {one.name: one for one in self.imported()}
+        by_name, imported = {cell.name: cell for cell in cells}, {one.name: one for one in imported_models(self.graph.root)}
         found: FoundModel | None
         if model in imported:
             found, run, spoken = imported[model], "", [imported[model].language]
@@ -109,21 +109,6 @@ class Models:
         if language not in spoken:
             what = f"writes captions in {' and '.join(spoken)}, not in '{language}'"
             raise HearsightError(what, where=model, hint=f"give --language {spoken[0]}, or another --model")
-        return found
-
-    def imported(self) -> list[FoundModel]:
-        """Return the captioners that ``tools.model_archive`` wrote; raise HearsightError for a damaged one."""
-        found = []
-        for card in sorted((self.graph.root / IMPORTED).glob(f"[!.]*/{CARD}")):
-            folder = card.parent
-            try:
-                language = str(json.loads(card.read_bytes())["language"])
-                version = digest_value([sha256_file(folder / name) for name in (CONFIG, WEIGHTS)])
-            except (OSError, ValueError, KeyError, TypeError) as error:
-                hint = "remove the folder, and import the model again"
-                raise HearsightError(f"holds no complete model ({error})", where=folder, hint=hint) from None
-            encoder = next(folder.glob(f"{ENCODER}.*"), None)
-            found.append(FoundModel(folder.name, CAPTIONER, folder, f"imported {version[:12]}", "", language, encoder))
         return found
 
     def captioner(self, cell: Cell) -> FoundModel | None:
@@ -175,6 +160,22 @@ class Models:
     def _output(self, stage: str, dataset: str) -> StageOutput | None:
         folder = self.graph.output(stage, dataset)
         return StageOutput(folder) if (folder / NAME).is_file() else None
+
+
+def imported_models(root: Path) -> list[FoundModel]:
+    """Return the captioners that ``tools.model_archive`` wrote; raise HearsightError for a damaged one."""
+    found = []
+    for card in sorted((root / IMPORTED).glob(f"[!.]*/{CARD}")):
+        folder = card.parent
+        try:
+            language = str(json.loads(card.read_bytes())["language"])
+            version = digest_value([sha256_file(folder / name) for name in (CONFIG, WEIGHTS)])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            hint = "remove the folder, and import the model again"
+            raise HearsightError(f"holds no complete model ({error})", where=folder, hint=hint) from None
+        encoder = next(folder.glob(f"{ENCODER}.*"), None)
+        found.append(FoundModel(folder.name, CAPTIONER, folder, f"imported {version[:12]}", "", language, encoder))
+    return found
 
 
 def read_config(folder: Path) -> dict[str, Any]:
