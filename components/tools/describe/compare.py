@@ -24,6 +24,7 @@ from components.core.text_encoding import read_text
 from components.hub.chosen import choose_model
 from components.hub.model import HubModel
 from components.metrics.coco import Captions
+from components.model_server.client import ModelServerError
 from components.reporting.pages import data_uri, render
 from components.tools.describe.describer import Describer
 from components.tools.describe.folder import ResultNames, describe_folder, find_images
@@ -99,12 +100,15 @@ def compare(
         stored = f"{re.sub('[^A-Za-z0-9]+', '-', name).strip('-')}.jsonl"
         path = results.path(stored, f"{folder.resolve()} in {language} by {name}")
         described = describe_folder(describer, folder, path, files, timed=True)
-        for result in progress(described, total=len(files), desc=f"{name}: images"):
-            if not result.error:
-                models[-1].lines[result.file] = result.line
-            elif result.error not in failed:
-                failed.add(result.error)
-                fail(result.error)
+        try:
+            for result in progress(described, total=len(files), desc=f"{name}: images"):
+                if not result.error:
+                    models[-1].lines[result.file] = result.line
+                elif result.error not in failed:
+                    failed.add(result.error)
+                    fail(result.error)
+        except ModelServerError as error:
+            fail(str(error))  # what it described is compared, and the next call asks for the rest
     working = [model for model in models if model.lines]
     scored = [file for file in files if working and file in references and all(file in model.lines for model in working)]
     notes = {note for model in models for note in _add_figures(model, {file: references[file] for file in scored}, language)}

@@ -24,6 +24,7 @@ from components.vision.image_text import load_image_text
 from tests.support.command import hearsight
 from tests.support.describe.world import drawn_image
 from tests.support.hub import make_clip
+from tests.support.model_server.chat_server import FAULTS, MODEL, ChatServer
 
 MODELS = ["english-rnn1x1", "english-t2t8x8"]
 REFERENCES = {"red.png": ["a red square", "a red thing"], "sub/blue.png": ["the blue square"], "gone.png": ["nothing"]}
@@ -88,6 +89,23 @@ def test_a_model_that_fails_takes_no_scores_from_the_others(
     assert (
         works.figures == alone.figures and fails.figures == {"described": 0, "sure": 0} and failed == ["server: does not answer"]
     )
+
+
+def test_a_server_that_stops_midway_is_compared_on_what_it_described(project: Path, folder: Path, tmp_path: Path) -> None:
+    failed: list[str] = []
+    settings = (project / "params.yaml").read_text()
+    with ChatServer(lambda asked: {"description": "a red square beside a wall", "sure": True}).running() as server:
+        server.script = lambda number, path, body: None if number < 2 else FAULTS["500"]
+        served = f"server: {{address: '{server.address}', vision: {MODEL}, retries: 0}}\n"
+        try:
+            (project / "params.yaml").write_text(settings + served)
+            ours, theirs = compare(project, folder, [MODELS[0], "server"], tmp_path / "out", fail=failed.append)
+        finally:
+            (project / "params.yaml").write_text(settings)
+    assert (list(ours.lines), list(theirs.lines)) == (["green.png", "red.png", "sub/blue.png"], ["green.png", "red.png"])
+    assert len(failed) == 1 and "the model server" in failed[0]
+    written = table(tmp_path / "out")
+    assert (written["scored_images"], written["references"]) == (1, 2), "of the two described images one has references"
 
 
 def test_an_interrupted_run_describes_the_rest_only(
