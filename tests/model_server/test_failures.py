@@ -65,6 +65,11 @@ def test_an_item_without_a_usable_answer_goes_without(server: ChatServer, fault:
     assert len(server.requests) == 2 + TRIES
 
 
+def test_an_answer_that_was_cut_off_says_so_also_if_it_is_whole(server: ChatServer) -> None:
+    server.answers = lambda asked: completion(ANSWERS["rewrite"], finish="length")
+    assert read_answer(ask(rewriter(server.params()))[0], Rewriting) == "cut off after 20 tokens"
+
+
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_refused_item_goes_without_and_is_asked_for_once(server: ChatServer, fault: str) -> None:
     server.answers = lambda asked: FAULTS[fault] if "number 1" in asked.text else ANSWERS["rewrite"]

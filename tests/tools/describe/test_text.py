@@ -6,12 +6,13 @@ import io
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from components.tools.describe.describer import Describer
 from components.tools.describe.wording import MOST_TEXT, with_text
-from components.vision.text_reader import read_text_lines
+from components.vision.text_reader import _reader, read_text_lines
 from tests.support.describe.world import drawn_image
 
 FONT = Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"
@@ -33,8 +34,22 @@ def test_lines_are_read_in_order_with_their_confidence_accents_included() -> Non
     assert all(0.95 <= line.confidence <= 1.0 for line in lines)
 
 
-def test_an_image_without_text_and_a_single_sign_give_none() -> None:
-    assert read_text_lines(drawn_image("red")) == read_text_lines(written("X")) == ()
+def test_an_image_without_text_gives_none() -> None:
+    assert read_text_lines(drawn_image("red")) == ()
+
+
+def test_a_single_sign_and_what_the_reader_is_not_sure_of_are_left_out() -> None:
+    sign = Image.new("RGB", (240, 200), "white")
+    ImageDraw.Draw(sign).text((60, 30), "8", fill="black", font=ImageFont.truetype(FONT, 60))
+    twice = Image.new("RGB", (500, 120), "white")
+    for place, line in enumerate(("Open daily", "Closed now")):
+        ImageDraw.Draw(twice).text((20 + 4 * place, 30 + 10 * place), line, fill="black", font=ImageFont.truetype(FONT, 40))
+    for image, sure in ((sign, True), (twice, False)):
+        found = _reader()(np.asarray(image)[:, :, ::-1])
+        assert found.txts and (min(found.scores) > 0.97 if sure else max(found.scores) < 0.9), "the reader itself sees something"
+        target = io.BytesIO()
+        image.save(target, "PNG")
+        assert read_text_lines(target.getvalue()) == ()
 
 
 def test_the_text_follows_the_caption_and_stands_alone_without_one(project: Path) -> None:
