@@ -13,7 +13,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -45,6 +45,9 @@ Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0)]
 PositiveAmount = Annotated[float, Field(gt=0)]
+
+
+S = TypeVar("S", bound="Settings")
 
 
 class Settings(BaseModel):
@@ -117,6 +120,15 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise HearsightError("does not hold a mapping", where=path, hint="write 'name: value' lines, or restore it with git")
     return content
+
+
+def project_settings(kind: type[S], root: Path, name: str) -> S:
+    """Return the block ``name`` of ``params.yaml``, which no dataset has of its own, defaults included; raises as
+    :func:`stage_params`."""
+    path = root / "params.yaml"
+    settings = parse_settings(kind, read_yaml(path).get(name, {}), f"{path}: {name}")
+    assert isinstance(settings, kind)
+    return settings
 
 
 def dataset_file(root: Path, dataset: str) -> Path:

@@ -118,6 +118,10 @@ class JobSpec(_Spec):
     inputs_digest: dict[str, str]
 
 
+ItemWork = Callable[[Any, Task], Any]
+"""Maps an item and its task to a result."""
+
+
 @dataclass(frozen=True)
 class UncachedSpec(_Spec):
     """One item to run without the shard cache."""
@@ -126,7 +130,7 @@ class UncachedSpec(_Spec):
     item: Any = field(repr=False)
 
 
-def run_uncached(function: Callable[[Any, Task], Any], spec: UncachedSpec) -> Any:
+def run_uncached(function: ItemWork, spec: UncachedSpec) -> Any:
     """Run one item; the function stores its own results."""
     return function(spec.item, spec.task(spec.name))
 

@@ -34,7 +34,7 @@ from components.execution.measure import measure
 from components.execution.output_manifest import make_manifest
 from components.execution.resources import CORE, Resources
 from components.execution.run_log import RunLog
-from components.execution.shard_worker import ShardOut, Task
+from components.execution.shard_worker import ItemWork, ShardOut, Task
 
 __all__ = ["Job", "ShardOut", "Stage", "Task"]
 
@@ -189,13 +189,7 @@ class Stage:
         return self._run(partial(shard_worker.run_job, function), specs, step, resources)
 
     def map_uncached(
-        self,
-        function: Callable[[Any, Task], Any],
-        items: Sequence[Any],
-        *,
-        step: str,
-        shared: Any = None,
-        resources: Resources = CORE,
+        self, function: ItemWork, items: Sequence[Any], *, step: str, shared: Any = None, resources: Resources = CORE
     ) -> Iterator[Any]:
         """Run ``function(item, task)`` for each item, in workers, without the shard cache; yield results in order of completion.
 

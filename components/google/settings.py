@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from components.core.params import Settings, parse_settings, read_params_file
+from components.core.params import Settings, project_settings
 
 USAGE = "google"
 """Folder of a stage's scratch for usage counts."""
@@ -54,7 +54,4 @@ class GoogleParams(Settings):
 
 def google_params(root: Path) -> GoogleParams:
     """Return the settings ``params.yaml:google``, defaults included; raise HearsightError when they are invalid."""
-    path = root / "params.yaml"
-    settings = parse_settings(GoogleParams, read_params_file(path).get("google", {}), f"{path}: google")
-    assert isinstance(settings, GoogleParams)
-    return settings
+    return project_settings(GoogleParams, root, "google")

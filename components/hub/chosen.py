@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -22,8 +23,9 @@ class ChosenModel(NamedTuple):
     @property
     def identity(self) -> str:
         """What its results depend on, for the names of their caches."""
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", self.model.partition("@")[0]).strip("-")
         how = ("" if self.device == "cpu" else f"-{self.device}") + ("" if self.batch == 1 else f"-batch-{self.batch}")
-        return HubFolder(self.model, Path(), self.digest).identity + how
+        return f"{name}-{self.digest[:16]}{how}"
 
     def find(self, project: Path) -> HubFolder:
         """Return its files; raise HearsightError if they have changed, or as :func:`find_model`."""

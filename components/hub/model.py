@@ -47,11 +47,6 @@ class HubFolder(NamedTuple):
     digest: str
     """sha256 over names and contents of its files."""
 
-    @property
-    def identity(self) -> str:
-        """Its name and digest, short, for keys of caches and for people."""
-        return f"{re.sub(r'[^A-Za-z0-9.-]+', '-', self.name.partition('@')[0]).strip('-')}-{self.digest[:16]}"
-
 
 def find_model(project: Path, model: str) -> HubFolder:
     """Return the files of a model; those of a hub are downloaded if they are not here.

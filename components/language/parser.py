@@ -30,6 +30,11 @@ class Parse(TypedDict):
     entities: list[list[Any]]
 
 
+def nouns_of(parse: Parse) -> list[str]:
+    """Return the lemmas of the common nouns of a text, in lower case, in order."""
+    return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
+
+
 class EnglishParser:
     """The embedded parser: ``en_core_web_sm`` repackaged, one thread.
 

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 from components.core.errors import HearsightError
 from components.execution.shared_stop import SharedStop
 from components.execution.usage import REQUESTS, Usage, total_usage
-from components.model_server.prompts import Form, Prompt, read_form
-from components.model_server.settings import ServerParams
+from components.model_server.prompts import Form, Prompt, load_prompt, read_form
+from components.model_server.settings import ServerParams, server_params
 
 INSTALL = "pip install --editable '.[llm]'"
 KEY = "MODEL_SERVER_KEY"
@@ -245,6 +245,22 @@ class ServerAnswers:
 
     def _error(self, what: str, hint: str) -> ModelServerError:
         return ModelServerError(f"the model server {what}", where=self.params.address, hint=hint)
+
+
+def open_answers(root: Path, prompt: str, model: str = "", folder: Path | None = None) -> ServerAnswers:
+    """Return the annotator of a prompt by the settings of the project, with its own prompts; nothing is sent yet.
+
+    Args:
+        prompt: its name.
+        model: its name on the server; empty for ``server.vision``.
+        folder: as of :class:`ServerAnswers`.
+
+    Raises:
+        HearsightError: the settings or the prompt are invalid, or name another machine without ``allow_remote``.
+    """
+    params = server_params(root)
+    own = root / params.prompts if params.prompts else None
+    return ServerAnswers(params, load_prompt(prompt, own), model or params.vision, folder)
 
 
 class StoredAnswers(NamedTuple):

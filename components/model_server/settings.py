@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
-from components.core.params import NotNegative, Positive, Settings, parse_settings, read_params_file
+from components.core.params import NotNegative, Positive, Settings, project_settings
 
 USAGE = "server"
 """Folder of a run's scratch for counts of requests."""
@@ -85,7 +85,4 @@ class ServerParams(Settings):
 
 def server_params(root: Path) -> ServerParams:
     """Return ``params.yaml: server``, defaults included; raise HearsightError if it is invalid."""
-    path = root / "params.yaml"
-    settings = parse_settings(ServerParams, read_params_file(path).get("server", {}), f"{path}: server")
-    assert isinstance(settings, ServerParams)
-    return settings
+    return project_settings(ServerParams, root, "server")

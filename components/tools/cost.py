@@ -29,9 +29,8 @@ from components.execution.shard_worker import Task
 from components.google.cost import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
-from components.model_server.client import ServerAnswers
-from components.model_server.prompts import load_prompt
-from components.model_server.settings import ServerParams, server_params
+from components.model_server.client import ServerAnswers, open_answers
+from components.model_server.settings import ServerParams
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.speech.text_normalization import NormalisedText
 from components.speech.voices.bill import estimate_cost
@@ -46,7 +45,7 @@ from components.stages.hypernymize import RULES
 from components.stages.synthesize import Params as SpeechParams
 from components.stages.synthesize.planning import plan_utterances
 from components.tools.describe.folder import find_images
-from components.tools.describe.foreign_writers import answer_key, open_answers
+from components.tools.describe.foreign_writers import PROMPT, answer_key
 from components.vision.image_files import read_image_file
 
 CHARACTERS_PER_TOKEN = 3
@@ -94,7 +93,10 @@ def estimate_filter(root: Path, dataset: str, language: str = "", vision: str = 
     overrides = params.providers.plain() | {name: value for name, value in (("language", language), ("vision", vision)) if value}
     providers = parse_settings(ProviderParams, overrides, "hearsight cost")
     assert isinstance(providers, ProviderParams)
-    plan = plan_for(root, providers, params.language, params.zero_shot, params.image_text)
+    if providers.vision == "hub":
+        # Labels cost nothing, and an estimate downloads no model.
+        providers = providers.model_copy(update={"vision": "embedded"})
+    plan = plan_for(root, providers, params.language)
     inputs = {name: StageOutput(path) for name, path in graph.inputs("filter", dataset).items()}
     if not inputs["input"].path.is_dir():
         raise HearsightError("is not there yet", where=inputs["input"].path, hint=f"run the crawl of '{dataset}' first")
@@ -180,13 +182,13 @@ def estimate_rewriting(root: Path, dataset: str, rewriter: str = "") -> list[Cos
     model = rewriter or stage_settings(graph, "hypernymize", dataset).rewriter
     if model == RULES:
         return [CostLine("rules", "all", 0, 0, 0, 0, 0.0)]
-    source, params = StageOutput(graph.inputs("hypernymize", dataset)["input"]), server_params(root)
+    source = StageOutput(graph.inputs("hypernymize", dataset)["input"])
     if not source.path.is_dir():
         raise HearsightError("is not there yet", where=source.path, hint=f"run the filter of '{dataset}' first")
-    prompt = load_prompt("rewrite", root / params.prompts if params.prompts else None)
+    answers = open_answers(root, "rewrite", model)
+    prompt, params = answers.prompt, answers.params
     texts = {sha256_bytes(text.encode()): text for shard in source.shards for text in shard.read(["text"])["text"].to_pylist()}
-    cache = ResultCache(state_folder(root) / "annotations")
-    missing = [texts[key] for key in cache.find_missing(ServerAnswers(params, prompt, model), list(texts))]
+    missing = [texts[key] for key in _unanswered(root, answers, list(texts))]
     asked = sum(len(prompt.instructions) + len(prompt.ask({"text": text})) for text in missing) // CHARACTERS_PER_TOKEN
     written = sum(min(len(text) // CHARACTERS_PER_TOKEN + FORM_TOKENS, params.most_tokens) for text in missing)
     return _server_lines(params, len(texts), len(missing), asked, written)
@@ -198,13 +200,18 @@ def estimate_descriptions(root: Path, folder: Path, language: str = "en") -> lis
     Raises:
         HearsightError: the settings of the server are not valid, or a file cannot be read.
     """
-    answers, keys = open_answers(root), list[str]()
-    for file in find_images(folder):
-        keys.append(answer_key(read_image_file(folder / file), language))
-    missing = len(ResultCache(state_folder(root) / "annotations").find_missing(answers, keys))
+    answers = open_answers(root, PROMPT)
+    keys = list(dict.fromkeys(answer_key(read_image_file(folder / file), language) for file in find_images(folder)))
+    missing = len(_unanswered(root, answers, keys))
     prompt = len(answers.prompt.instructions) + len(answers.prompt.question)
     sent = missing * (IMAGE_TOKENS + prompt // CHARACTERS_PER_TOKEN)
-    return _server_lines(answers.params, len(set(keys)), missing, sent, missing * DESCRIPTION_TOKENS)
+    return _server_lines(answers.params, len(keys), missing, sent, missing * DESCRIPTION_TOKENS)
+
+
+def _unanswered(root: Path, answers: ServerAnswers, keys: Sequence[str]) -> list[str]:
+    """Return the keys that a run asks about: those without a stored answer, and those that the server refused."""
+    stored = ResultCache(state_folder(root) / "annotations").read_existing(answers, keys)
+    return [key for key in keys if key not in stored or not answers.is_lasting(stored[key])]
 
 
 def _server_lines(params: ServerParams, items: int, missing: int, sent: int, answered: int) -> list[CostLine]:

@@ -128,7 +128,9 @@ def import_model(root: Path, file: Path, *, name: str = "", encoder: Path | None
     card = json.loads(files[CARD])
     name = name or card["name"]
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,99}", name):
-        raise HearsightError(f"'{name[:100]}' is no name of a model", where="--name", hint="use a-z, 0-9, full stops and hyphens")
+        raise HearsightError(
+            f"'{name[:100]}' is no name for a model", where="--name", hint="use a-z, 0-9, full stops and hyphens"
+        )
     if name in {SERVER, *graph.datasets, *(cell.name for cell in graph.cells.values())}:
         raise HearsightError(f"'{name}' is something else in this project", where=file, hint="give another --name")
     target = root / IMPORTED / name

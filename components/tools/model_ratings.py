@@ -19,9 +19,8 @@ from components.core.files import publish_bytes
 from components.core.progress import progress
 from components.core.result_cache import ResultCache
 from components.execution.usage import REQUESTS, total_usage
-from components.model_server.client import ANSWERED, SENT, Question, ServerAnswers, read_answer
-from components.model_server.prompts import Verdict, load_prompt
-from components.model_server.settings import server_params
+from components.model_server.client import ANSWERED, SENT, Question, ServerAnswers, open_answers, read_answer
+from components.model_server.prompts import Verdict
 from components.ratings.formats import csv
 from components.ratings.formats.readings import BY_MODEL
 from components.ratings.items import RatingItems
@@ -46,11 +45,10 @@ def ask_model(root: Path, dataset: str, model: str = "") -> dict[str, object]:
     Raises:
         HearsightError: the dataset has no items with text, or as :meth:`ServerAnswers.ask_many`.
     """
-    items, params = open_items(root, dataset), server_params(root)
-    prompt = load_prompt("judge", root / params.prompts if params.prompts else None)
-    folder = root / STATE / "work" / dataset / "model_ratings"
+    items, folder = open_items(root, dataset), root / STATE / "work" / dataset / "model_ratings"
     shutil.rmtree(folder, ignore_errors=True)  # counts of an earlier run
-    annotator = ServerAnswers(params, prompt, model or params.vision, folder)
+    annotator = open_answers(root, "judge", model, folder)
+    params, prompt = annotator.params, annotator.prompt
     keys = [key for key, audio in zip(items.keys, items.column("audio_sha256"), strict=True) if not audio]
     if not keys:
         raise HearsightError("has no items that show a text", where=dataset, hint="set build_rating_items.voiced: false")

@@ -9,6 +9,7 @@ from typing import Any
 
 from components.core.digests import sha256_bytes
 from components.execution.stage import Task
+from components.language.parser import nouns_of
 from components.providers.registry import Providers
 from components.stages.filter import Params
 from components.stages.filter.rules import Subject
@@ -82,14 +83,9 @@ def set_annotation(subject: Subject, role: str, provider: Any, stored: Any, para
     if role != "labels":
         setattr(subject, role, provider.read(stored))
         return
-    nouns = _nouns(subject)
+    nouns = nouns_of(subject.parse) if subject.parse else []
     subject.kinds = provider.kinds(nouns, stored, params)
     subject.labels = provider.labels(stored, params)
     # The word vectors load only for the rule that reads them.
     subject.evidence = provider.evidence(nouns, stored) if params.overlap == "evidence" else ()
     subject.nearest_kind = partial(provider.nearest_kind, nouns, stored)
-
-
-def _nouns(subject: Subject) -> list[str]:
-    parse = subject.parse
-    return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"] if parse else []

@@ -21,9 +21,9 @@ from components.knowledge.kinds import Gate
 from components.language.named_entities import KINDS as RECOGNISED
 from components.language.parser import EnglishParser, Parse
 from components.language.words import stem, words_of, zipf
-from components.model_server.client import ANSWERED, SENT, Question, ServerAnswers, StoredAnswers, read_answer
-from components.model_server.prompts import Rewriting, load_prompt
-from components.model_server.settings import USAGE, server_params
+from components.model_server.client import ANSWERED, SENT, Question, StoredAnswers, open_answers, read_answer
+from components.model_server.prompts import Rewriting
+from components.model_server.settings import USAGE
 from components.stages.hypernymize.corrections import correct_parse
 from components.stages.hypernymize.first_word import NAMES
 from components.stages.hypernymize.leftovers import FUNCTIONS
@@ -45,9 +45,9 @@ def ask_server(stage: Stage, shards: Sequence[ShardRef]) -> dict[str, Any]:
     Raises:
         HearsightError: as :meth:`ServerAnswers.ask_many`.
     """
-    params, folder = server_params(stage.project), stage.work / USAGE
-    prompt = load_prompt("rewrite", stage.project / params.prompts if params.prompts else None)
-    annotator = ServerAnswers(params, prompt, stage.params.rewriter, folder)
+    folder = stage.work / USAGE
+    annotator = open_answers(stage.project, "rewrite", stage.params.rewriter, folder)
+    params, prompt = annotator.params, annotator.prompt
     shutil.rmtree(folder, ignore_errors=True)  # counts of an earlier run
     digests = []
     for shard in stage.progress(shards, total=len(shards), desc=f"{stage.name} {annotator.served}"):

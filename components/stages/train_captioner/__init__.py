@@ -130,7 +130,7 @@ class AoANetSettings(NetworkSettings):
 
 
 class CaptionerSettings(NetworkSettings):
-    """All that a job is told: the network's settings, and those that all networks on a set share."""
+    """Settings of one training job: those of its network, and those that all networks trained on a set share."""
 
     longest: int = 15
     """Words of a caption at most."""

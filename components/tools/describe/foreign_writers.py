@@ -6,7 +6,6 @@ is sent once for each model and prompt.
 
 from __future__ import annotations
 
-import io
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from components.core.digests import digest_value, sha256_bytes
 from components.core.result_cache import ResultCache
 from components.execution.resources import choose_device
 from components.hub.model import HubFolder
-from components.model_server.client import Question, ServerAnswers, read_answer
-from components.model_server.prompts import Proposal, load_prompt, read_form
-from components.model_server.settings import server_params
+from components.model_server.client import Question, open_answers, read_answer
+from components.model_server.prompts import Proposal, read_form
 from components.tools.describe.models import FoundModel
 from components.tools.describe.proposals import check_proposal, is_seen
 from components.tools.describe.settings import SERVER, DescribeParams
@@ -25,7 +23,9 @@ from components.tools.describe.wording import limit
 from components.tools.describe.writers import Evidence, Writer, Written
 from components.vision.hub_captioner import HubCaptioner
 from components.vision.image_files import require_image
+from components.web.images.opening import make_thumbnail
 
+PROMPT = "describe"
 SIDE = 1024
 """Longer side in px of an image that is sent."""
 
@@ -51,15 +51,15 @@ def open_server(root: Path, language: str, interface: str) -> tuple[FoundModel, 
     Raises:
         HearsightError: the settings are invalid, or name another machine without ``allow_remote``.
     """
-    answers = open_answers(root)
+    answers = open_answers(root, PROMPT)
     params, prompt = answers.params, answers.prompt
     cache = ResultCache(state_folder(root) / "annotations")
 
     def write(data: bytes, where: str) -> Written:
         require_image(data, where)
         key = answer_key(data, language)
-        known = key in cache.read_existing(answers, [key])
-        stored = cache.annotate(answers, {key: lambda: Question({"language": language}, _jpeg(data))})[key]
+        known = any(map(answers.is_lasting, cache.read_existing(answers, [key]).values()))
+        stored = cache.annotate(answers, {key: lambda: Question({"language": language}, make_thumbnail(data, SIDE))})[key]
         answer = read_answer(stored, Proposal)
         usd = 0.0 if known else float(stored.get("usd", 0.0))
         if not isinstance(answer, Proposal):
@@ -74,13 +74,6 @@ def open_server(root: Path, language: str, interface: str) -> tuple[FoundModel, 
     return found, Writer(about, write, tuple(limits), SERVER)
 
 
-def open_answers(root: Path) -> ServerAnswers:
-    """Return the annotator of the server's descriptions; raises as :func:`open_server`."""
-    params = server_params(root)
-    prompt = load_prompt("describe", root / params.prompts if params.prompts else None)
-    return ServerAnswers(params, prompt, params.vision)
-
-
 def answer_key(data: bytes, language: str) -> str:
     """Return the key of the stored answer about an image in a language."""
     return digest_value([sha256_bytes(data), language])
@@ -91,14 +84,6 @@ def _checked(text: str, data: bytes, evidence: Evidence, language: str, interfac
     if checked.failed:
         note = "empty" if checked.failed == "length" and not text.strip() else checked.failed
         return Written("", evidence, limit(interface, note, value=checked.value))
-    if language == "en" and not is_seen(checked.text, data):
+    if language == "en" and not is_seen(checked.nouns, data):
         return Written(checked.text, evidence, limit(interface, "disagrees"), doubted=True)
     return Written(checked.text, evidence)
-
-
-def _jpeg(data: bytes) -> bytes:
-    image = require_image(data, "the image").pixels
-    image.thumbnail((SIDE, SIDE))
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=90)
-    return out.getvalue()

@@ -8,12 +8,13 @@ filter's labels do not recognise in the image (``vision.evidence``; English only
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from components.core.ledger import format_value
 from components.language.capitals import begins_sentence, is_initialism
 from components.language.identification import identify
-from components.language.parser import EnglishParser, Parse
+from components.language.parser import EnglishParser, Parse, nouns_of
 from components.language.wordnet import load_wordnet
 from components.language.words import words_of
 from components.stages.filter import Params
@@ -48,6 +49,8 @@ class CheckedProposal(NamedTuple):
     """The check that it fails: a name of a note in ``wording``; empty for none."""
     value: str = ""
     """What failed it."""
+    nouns: tuple[str, ...] = ()
+    """The nouns of an English text."""
 
 
 def check_proposal(text: str, language: str) -> CheckedProposal:
@@ -66,43 +69,35 @@ def check_proposal(text: str, language: str) -> CheckedProposal:
         return CheckedProposal("", "length", str(len(words)))
     if identify(cropped, language).probability < LEAST_LANGUAGE:
         return CheckedProposal("", "language")
-    if name := _first_name(cropped, language):
-        return CheckedProposal("", "names", name)
-    if broken := _broken_rule(cropped) if language == "en" else "":
+    if language != "en":
+        name = _capital_inside(cropped)
+        return CheckedProposal("", "names", name) if name else CheckedProposal(cropped)
+    parse = EnglishParser().compute(cropped)
+    for start, end, kind in parse["entities"]:
+        if kind in NAMED and "PROPN" in parse["pos"][start:end]:
+            return CheckedProposal("", "names", " ".join(parse["text"][start:end]))
+    if broken := _broken_rule(cropped, parse):
         return CheckedProposal("", "form", broken)
-    return CheckedProposal(cropped)
+    return CheckedProposal(cropped, nouns=tuple(nouns_of(parse)))
 
 
-def _broken_rule(text: str) -> str:
+def _broken_rule(text: str, parse: Parse) -> str:
     """Return the first rule of the filter on texts that an English text breaks, and its value; empty for none."""
     params = Params()
     subject = make_subject(text, load_boilerplate("en"), params.max_characters)
-    subject.language, subject.parse = "en", EnglishParser().compute(text)
+    subject.language, subject.parse = "en", parse
     failure = first_failure(subject, [*GROUPS["text"], *GROUPS["parse"]], params)
     return f"{failure[0]}: {format_value(failure[1].value)}" if failure else ""
 
 
-def _first_name(text: str, language: str) -> str:
-    """Return the first name in a text; empty without one.
-
-    English: what the parser takes for a name. Elsewhere: a word with a capital inside a sentence that is no initialism.
-    """
-    if language != "en":
-        tokens = re.findall(r"\w+(?:[-'’]\w+)*|[^\w\s]", text)
-        inside = (word for place, word in enumerate(tokens) if not begins_sentence(tokens, place))
-        return next((word for word in inside if word[:1].isupper() and not is_initialism(word)), "")
-    parse = EnglishParser().compute(text)
-    for start, end, kind in parse["entities"]:
-        if kind in NAMED and "PROPN" in parse["pos"][start:end]:
-            return " ".join(parse["text"][start:end])
-    return ""
+def _capital_inside(text: str) -> str:
+    """Return the first word with a capital inside a sentence that is no initialism; empty without one."""
+    tokens = re.findall(r"\w+(?:[-'’]\w+)*|[^\w\s]", text)
+    inside = (word for place, word in enumerate(tokens) if not begins_sentence(tokens, place))
+    return next((word for word in inside if word[:1].isupper() and not is_initialism(word)), "")
 
 
-def is_seen(text: str, data: bytes) -> bool:
-    """Return whether the nouns of an English text are likely of an image, as the filter asks; True without a noun to be seen."""
-    evidence = noun_evidence(_nouns(EnglishParser().compute(text)), ImageRecognizer().compute(data), load_wordnet())
+def is_seen(nouns: Sequence[str], data: bytes) -> bool:
+    """Return whether English nouns are likely of an image, as the filter asks; True without a noun to be seen."""
+    evidence = noun_evidence(nouns, ImageRecognizer().compute(data), load_wordnet())
     return not evidence or mean_evidence(evidence) >= Params().min_evidence
-
-
-def _nouns(parse: Parse) -> list[str]:
-    return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]

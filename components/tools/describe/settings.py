@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from components.core.errors import HearsightError
-from components.core.params import Settings, parse_settings, read_params_file
+from components.core.params import Settings, project_settings
 from components.execution.resources import Accelerator
 from components.model_server.settings import server_params
 from components.tools.describe.wording import LANGUAGES
@@ -39,10 +39,7 @@ class DescribeParams(Settings):
 
 def describe_params(root: Path) -> DescribeParams:
     """Return ``params.yaml: describe``, defaults included; raise HearsightError if it is invalid."""
-    path = root / "params.yaml"
-    settings = parse_settings(DescribeParams, read_params_file(path).get("describe", {}), f"{path}: describe")
-    assert isinstance(settings, DescribeParams)
-    return settings
+    return project_settings(DescribeParams, root, "describe")
 
 
 def place_of_images(root: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
-from components.core.params import read_params_file
+from components.core.params import read_yaml
 from components.hub.model import INSTALL as INSTALL_HUB
 from components.hub.model import cached_models
 from components.model_server.client import INSTALL as INSTALL_SERVER
@@ -33,7 +33,7 @@ def hub(root: Path) -> list[Finding]:
 
 def model_server(root: Path) -> list[Finding]:
     """Check the model server, if the settings name one."""
-    if "server" not in read_params_file(root / "params.yaml"):
+    if "server" not in read_yaml(root / "params.yaml"):
         return [Finding(OK, "model server", "none is named (docs/providers.md)")]
     if find_spec("openai") is None:
         return [Finding(WARNING, "model server", "its client is not installed", INSTALL_SERVER)]

@@ -138,6 +138,16 @@ def test_a_dry_run_sends_no_request_and_a_run_costs_at_most_its_estimate(project
     assert next(line for line in again if line.feature == "sentiment").cached == metrics["google_units_sentiment"]
 
 
+def test_an_estimate_downloads_no_model_of_a_hub(project: Path, google: FakeGoogle) -> None:
+    content = read_params_file(project / "params.yaml")
+    missing = f"someone/model@{'a' * 40}"
+    chosen = {"providers": {"language": "google", "vision": "hub"}, "zero_shot": {"model": missing, "vocabulary": "labels.txt"}}
+    content["english"]["filter"] |= chosen | {"image_text": {"model": missing}}
+    write_settings(project, content)
+    features = {line.feature for line in estimate_filter(project, "english")}
+    assert "sentiment" in features and "label_detection" not in features and not google.requests
+
+
 def test_the_costs_are_units_times_the_prices_in_params(project: Path) -> None:
     metrics = filter_output(project)[1]
     prices = google_params(project).prices.plain()

@@ -16,8 +16,9 @@ from components.model_server.client import ModelServerError, Question
 from components.model_server.prompts import load_prompt
 from components.tools.cost import estimate_descriptions
 from components.tools.describe.describer import Describer, Description
-from components.tools.describe.foreign_writers import _jpeg
+from components.tools.describe.foreign_writers import SIDE
 from components.tools.describe.settings import place_of_images
+from components.web.images.opening import make_thumbnail
 from tests.support.command import hearsight
 from tests.support.describe.world import drawn_image
 from tests.support.hub import make_blip
@@ -206,7 +207,8 @@ def test_a_real_model_server_describes_the_images_of_a_page(tmp_path: Path) -> N
         "red": {"description": SEEN, "sure": True},
         "blue": {"description": "a television screen on a wall", "sure": False},
     }
-    lessons = [(prompt, Question({"language": "en"}, _jpeg(images[name])), json.dumps(answers[name])) for name in images]
+    asked = {name: Question({"language": "en"}, make_thumbnail(data, SIDE)) for name, data in images.items()}
+    lessons = [(prompt, asked[name], json.dumps(answers[name])) for name in images]
     model = make_vision_model(tmp_path / "model", lessons)
     with serve_model(model) as address:
         root = project(tmp_path, {"model": "server", "read_text": False}, address=address, vision=str(model), timeout=60.0)
@@ -231,3 +233,6 @@ def test_the_cost_of_a_folder_is_estimated_without_a_request_and_stored_answers_
         assert total.usd == pytest.approx((sent.units * 3 + answered.units * 15) / 1e6) and sent.units > 3 * 1000
         Describer.open(root).describe(drawn_image("red"))
         assert estimate_descriptions(root, root)[0].requests == 2
+        server.fail("bad image")
+        assert not Describer.open(root).describe(drawn_image("white")).caption
+        assert estimate_descriptions(root, root)[0].requests == 2, "what was refused is asked again"
