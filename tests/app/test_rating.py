@@ -130,6 +130,8 @@ def test_everything_works_without_scripts_and_by_touch(browser: Browser, app: Ra
     page.get_by_role("button", name="Começar").tap()
     for number in range(1, 5):
         expect(page).to_have_title(f"Item {number} de 4 – Hearsight")
+        # The title is there before the style sheet is.
+        page.wait_for_load_state("load")
         for button in page.locator("#item button").all():
             box = button.bounding_box()
             assert box is not None and box["width"] >= 44 and box["height"] >= 44
