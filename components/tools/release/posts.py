@@ -1,4 +1,4 @@
-"""Write the files of a release of posts (PCV §3); see ``docs/release-and-takedown.md``.
+"""Write the files of a release of posts (PCV §3); see ``docs/release.md``.
 
 Instances are in the order of their file names, which are keyed hashes, so the order reveals neither owners nor dates.
 """

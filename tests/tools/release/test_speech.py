@@ -169,7 +169,7 @@ def test_flickr_s_lists_are_written_where_every_caption_has_its_identifier(tmp_p
 
 
 def reimport(home: Path, corpus: Path, out: Path, captions: list[Caption], **settings: Any) -> list[tuple[Any, ...]]:
-    """Import a release as docs/release-and-takedown.md says; return what was imported of each utterance."""
+    """Import a release as docs/release.md says; return what was imported of each utterance."""
     write_source(home, captions)
     build_fixture_web(home / "web", pages=2)
     for path in corpus.glob("*.tar"):
