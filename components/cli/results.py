@@ -134,6 +134,14 @@ def release(
             help="The licence under which speakers agreed to publish their recordings; without it these are left out.",
         ),
     ] = "",
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", help="Also samples as parquet (hf is the same) or webdataset. Repeatable."),
+    ] = None,
+    images_licence: Annotated[
+        str,
+        typer.Option("--images-licence", help="Captions: the licence under which samples hold the images; without it, none do."),
+    ] = "",
 ) -> None:
     """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
     from components.tools.release.instances import parse_subsets
@@ -149,6 +157,8 @@ def release(
         mask_mentions=mask_mentions,
         speech=speech,
         recordings_licence=recordings_licence,
+        formats=formats or (),
+        images_licence=images_licence,
     )
     print_line(summary)
 

@@ -14,9 +14,10 @@ import yaml
 
 from components.tools.release.croissant import NAME as CROISSANT
 from components.tools.release.facts import Facts, hub_licence
+from components.tools.release.formats import describe_formats, hub_files
 from components.tools.release.post_facts import count_losses
 from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import SPLITS, record_file
+from components.tools.release.records import SPLITS
 from components.tools.release.speech import FLICKR_CAPTIONS, FLICKR_SPEAKERS, MANIFESTS, VOICES_FILE
 from components.tools.release.speech import FOLDER as SPEECH
 
@@ -42,30 +43,26 @@ class Card:
 
 def make_card(facts: Facts, folder: Path) -> Card:
     """Return the card of the release whose data are in ``folder``."""
-    sections = [_structure(facts, folder), _speech(facts, folder), _made(facts), _limitations(facts)]
+    sections = [
+        _structure(facts, folder),
+        describe_formats(folder, facts.images_licence),
+        _speech(facts, folder),
+        _made(facts),
+        _limitations(facts),
+    ]
     return Card(front_matter(facts, folder), "\n\n".join(filter(None, sections)))
 
 
 def front_matter(facts: Facts, folder: Path) -> str:
     """Return the front matter with its lines of dashes."""
-    splits = [split for split in SPLITS if facts.examples[split]]
     spoken = [name for name, corpus in facts.corpora.items() if corpus.utterances]
-    files = [{"split": split, "path": f"{RECORDS}/{split}.csv"} for split in splits]
-    sizes = [
-        {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": facts.examples[split]}
-        for split in splits
-    ]
     values: dict[str, Any] = {
         **hub_licence(facts.stated("licence")),
         "language": sorted(filter(None, facts.languages)),
         "pretty_name": facts.dataset,
         "size_categories": [next((name for limit, name in SIZES if facts.total < limit), LARGER)],
         "task_categories": ["image-to-text", *(["text-to-speech", "automatic-speech-recognition"] if spoken else [])],
-        "configs": [
-            {"config_name": "records", "default": True, "data_files": files},
-            *({"config_name": name, "data_files": f"{SPEECH}/{name}/{MANIFESTS}/*.csv"} for name in spoken),
-        ],
-        "dataset_info": [{"config_name": "records", "splits": sizes}],
+        **hub_files(folder, facts.examples, spoken),
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n"
 

@@ -31,6 +31,8 @@ class Facts:
     image: str
     """What ``image`` of a record is: a web address, or a file name."""
     corpora: Mapping[str, Corpus] = field(default_factory=dict)
+    images_licence: str = ""
+    """Of the images in the samples; empty where they are left out."""
 
     @property
     def dataset(self) -> str:

@@ -21,14 +21,16 @@ from components.core.progress import progress
 from components.core.stage_output import ShardRef
 from components.metrics.caption_lengths import CaptionStatistics
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.records import Record, RecordWriter, published_text
-from components.tools.release.speech import Published
+from components.tools.release.records import Published, Record, published_text, record_tables
 from components.web.canonical import is_folder_image
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE, Takedown, read_takedown
 from components.web.takedown_list import RULE as TAKEN_DOWN
 
-COLUMNS = ["key", "page_url", "image_url", "image_sha256", "caption", "language", "owner", "post", "labels", "split"]
+COLUMNS = [
+    "key", "page_url", "image_url", "image_sha256", "caption", "language", "owner", "post", "labels", "split", "media", "format",
+    "width", "height",
+]  # fmt: skip
 NO_ADDRESS = "no_address"
 """Reason: the image has no address on the web, or a name that no table can hold."""
 
@@ -68,15 +70,15 @@ class Selection:
             for row in batch.to_pylist():
                 yield row, self.judge(row)
 
-    def published(self, shard: str) -> dict[str, Published]:
-        """Return key → record of the released rows of the shard with that name; speech has the shards of its split."""
-        shards = {each.name: each for each in self.inputs.split.shards}
-        if shard not in shards:
-            raise HearsightError(
-                f"has no shard {shard}, and its speech has", where=self.inputs.split.path, hint="report this defect"
-            )
-        rows = self.rows(shards[shard])
-        return {row["key"]: Published(record, row["post"]) for row, record in rows if isinstance(record, Record)}
+    def published(self) -> Iterator[tuple[list[str], dict[str, Published]]]:
+        """Yield the name of each shard, and key → its released records."""
+        for shard in progress(self.inputs.split.shards, total=len(self.inputs.split.shards), desc="media"):
+            found = {
+                row["key"]: Published(record, *(row[name] for name in Published._fields[1:]))
+                for row, record in self.rows(shard)
+                if isinstance(record, Record)
+            }
+            yield [shard.name], found
 
 
 def select_records(root: Path, inputs: ReleaseInputs) -> Selection:
@@ -137,13 +139,13 @@ def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
     with ExitStack() as stack:
         captions = {name: stack.enter_context(_open(folder / path.format(inputs.dataset))) for name, path in SPLITS.items()}
         labels = None if selection.local else stack.enter_context(_open(folder / LABELS.format(inputs.dataset)))
-        records = stack.enter_context(RecordWriter(folder))
+        records = stack.enter_context(record_tables(folder))
         for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
             for row, record in selection.rows(shard):
                 if not isinstance(record, Record):
                     counts.left_out[row["key"]] = record
                     continue
-                records.add(record)
+                records.add(record.split, record)
                 captions[record.split].write(f"{record.caption}\t{record.image}\n")
                 counts.statistics[record.split].add(record.caption)
                 counts.languages[record.language] += 1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,29 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
+
+
+@dataclass(frozen=True)
+class Options:
+    """The choices of whoever releases a dataset."""
+
+    licence: str = ""
+    """The captions'; without one, the release says that none is stated."""
+    speech: bool = True
+    """Whether finished speech of the captions is released."""
+    recordings_licence: str = ""
+    """Under which the speakers agreed to publish their recordings; without one, recordings of people are left out."""
+    formats: Sequence[str] = ()
+    """Of :data:`formats.FORMATS`."""
+    images_licence: str = ""
+    """Under which images of captions may be passed on; without one, they are left out. Posts are released with theirs."""
+    subsets: Mapping[str, int] = field(default_factory=dict)
+    """Of posts: subset → number of collected posts drawn for it."""
+    key_file: Path | None = None
+    """Of posts: the file with the key for hashing accounts; without one, the key is in the environment."""
+    mask_mentions: bool = False
+    """Of posts: mask all accounts that captions mention, not only those of the dataset."""
+
 
 BAD, UNRATED = "rated_bad", "unrated"
 """Rules of the split's ledger."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from components.core.errors import HearsightError
@@ -19,18 +18,8 @@ from components.web.takedown_list import Takedown
 
 COLUMNS = [
     "key", "page_url", "image_url", "alt", "caption", "language", "format", "image_sha256", "media", "owner", "posted",
-    "collected", "group", "split",
+    "collected", "group", "split", "width", "height",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PostOptions:
-    """The choices of whoever releases the dataset."""
-
-    licence: str
-    subsets: Mapping[str, int]
-    """Subset → number of posts drawn for it."""
-    mask_mentions: bool
 
 
 class Instance(NamedTuple):
@@ -50,6 +39,8 @@ class Instance(NamedTuple):
     """The image's format."""
     media: str
     sha256: str
+    width: int
+    height: int
 
     def published(self) -> dict[str, str]:
         """Return the attributes of ``dataset.json`` (PCV §3)."""
@@ -80,7 +71,7 @@ def make_instances(
                 date=row["posted"],
                 kind=row["format"],
                 sha256=row["image_sha256"],
-                **{name: row[name] for name in ("split", "key", "group", "language", "collected", "media")},
+                **{name: row[name] for name in ("split", "key", "group", "language", "collected", "media", "width", "height")},
             )
         )
     return sorted(instances), mentions.masked, len(rows) - len(instances)

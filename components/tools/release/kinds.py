@@ -2,75 +2,82 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from components.core.errors import HearsightError
+from components.core.progress import progress
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
 from components.tools.release.card import Card, make_card
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
 from components.tools.release.files import select_records, write_all
-from components.tools.release.inputs import ReleaseInputs, find_inputs, find_speech, is_posts_dataset, speech_settings
-from components.tools.release.instances import PostOptions
+from components.tools.release.formats import FORMATS, SampleWriter
+from components.tools.release.inputs import (
+    Options,
+    ReleaseInputs,
+    find_inputs,
+    find_speech,
+    is_posts_dataset,
+    speech_settings,
+)
 from components.tools.release.notes import readme, write_notes, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
+from components.tools.release.records import Published
 from components.tools.release.sheet import list_unanswered, read_publisher
-from components.tools.release.speech import Lookup, write_speech
+from components.tools.release.speech import FOLDER as SPEECH
+from components.tools.release.speech import SpeechWriter, Spoken
+
+Batch = tuple[Iterable[str], Mapping[str, Published]]
+"""Names of shards of the split, and key → their released records."""
 
 
-@dataclass(frozen=True)
-class Common:
-    """The options that both kinds have; see :func:`release`."""
-
-    root: Path
-    dataset: str
-    licence: str
-    speech: bool
-    recordings_licence: str
-
-
-def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dict[str, Any]:
+def release_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: Path) -> dict[str, Any]:
     """Write a release of captions; return its counts."""
-    publisher = read_publisher(common.root, inputs.dataset, common.licence)
-    selection = select_records(common.root, inputs)
+    publisher = read_publisher(root, inputs.dataset, options.licence)
+    selection = select_records(root, inputs)
     counts = write_all(selection, folder)
     examples = {split: captions.examples for split, captions in counts.statistics.items()}
     image = "a file name" if counts.local else "a web address"
-    facts = Facts(inputs, publisher, examples, counts.languages, counts.left_out, image)
+    facts = Facts(
+        inputs, publisher, examples, counts.languages, counts.left_out, image, images_licence=options.images_licence.strip()
+    )
     what = "Captions made from the alt-texts of web pages" if inputs.concepts else "Captions of images"
     more = _finish(
-        common,
+        root,
         facts,
+        options,
         folder,
         "tsv" if counts.local else "cc3m",
         f"{what}; an image is named by {image}",
-        lookup=selection.published,
+        batches=selection.published(),
         write_readmes=lambda card: _write_readme(folder, readme(inputs, counts, facts.stated("licence"), card)),
     )
     return {**counts.plain(), **more, "not_stated": ", ".join(facts.not_stated()) or "nothing"}
 
 
-def release_posts(
-    common: Common, inputs: ReleaseInputs, pseudonyms: Pseudonyms, options: PostOptions, folder: Path
-) -> dict[str, Any]:
+def release_posts(root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, options: Options, folder: Path) -> dict[str, Any]:
     """Write a release of posts; return its counts, and what the publishers have not stated."""
-    publisher = read_publisher(common.root, inputs.dataset, options.licence)
-    posts = write_posts(common.root, inputs, folder, pseudonyms, options)
+    publisher = read_publisher(root, inputs.dataset, options.licence)
+    posts = write_posts(root, inputs, folder, pseudonyms, options)
     examples = {split: part.posts for split, part in posts.facts.parts[""].items() if split}
     languages = Counter(each.record.language for each in posts.published.values())
-    facts = Facts(inputs, publisher, examples, languages, posts.left_out, "a file of images.tar.gz")
+    facts = Facts(
+        inputs, publisher, examples, languages, posts.left_out, "a file of images.tar.gz", images_licence="that of the posts"
+    )
     more = _finish(
-        common,
+        root,
         facts,
+        options,
         folder,
         "pracegover",
         "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
-        lookup=lambda shard: posts.published,
+        batches=[([shard.name for shard in inputs.split.shards], posts.published)],
         write_readmes=lambda card: write_notes(inputs, posts.facts, folder, options, publisher, card),
         subsets=dict(options.subsets),
         mask_mentions=options.mask_mentions,
@@ -80,53 +87,57 @@ def release_posts(
 
 
 def _finish(
-    common: Common,
+    root: Path,
     facts: Facts,
+    options: Options,
     folder: Path,
     layout: str,
     description: str,
     *,
-    lookup: Lookup,
+    batches: Iterable[Batch],
     write_readmes: Callable[[Card], None],
     **settings: Any,
 ) -> dict[str, Any]:
     """Write what all kinds share, after their data; return its counts."""
-    outputs = find_speech(common.root, facts.inputs) if common.speech else {}
-    facts = replace(facts, corpora=write_speech(outputs, lookup, folder, common.recordings_licence))
-    speech = {name: speech_settings(output) for name, output in outputs.items()}
-    write_settings(facts.inputs, folder, layout, speech, **settings)
+    outputs = find_speech(root, facts.inputs) if options.speech else {}
+    with ExitStack() as stack:
+        crawl = facts.inputs.stages.get("crawl") if facts.images_licence else None
+        samples = stack.enter_context(SampleWriter(folder, [FORMATS[name] for name in options.formats], crawl))
+        speech = {
+            name: stack.enter_context(SpeechWriter(output, folder / SPEECH / name, options.recordings_licence))
+            for name, output in outputs.items()
+        }
+        for shards, published in batches if speech or options.formats else ():
+            spoken: dict[str, list[Spoken]] = defaultdict(list)
+            for shard in shards:
+                for writer in speech.values():
+                    for each in writer.add(shard, published):
+                        spoken[each.utterance.record].append(each)
+            for record in progress(published.values(), len(published), "samples") if options.formats else ():
+                samples.add(record, spoken.get(record.record.id, ()))
+    if options.formats and facts.images_licence and not samples.images:
+        raise HearsightError(
+            "keeps no image that could be released", where=facts.inputs.split.path, hint="leave out --images-licence"
+        )
+    facts = replace(facts, corpora={name: writer.corpus for name, writer in speech.items()})
+    about = {name: speech_settings(output) for name, output in outputs.items()}
+    write_settings(facts.inputs, folder, layout, about, **settings)
     write_readmes(make_card(facts, folder))
-    spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
-    write_croissant(facts, folder, f"{description}. {facts.total:,} records.{spoken}")
-    return facts.plain()
+    utterances = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
+    write_croissant(facts, folder, f"{description}. {facts.total:,} records.{utterances}")
+    counted = {"samples": samples.samples, "images": samples.images} if options.formats else {}
+    return {**facts.plain(), **counted}
 
 
 def _write_readme(folder: Path, text: str) -> None:
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 
-def release(
-    root: Path,
-    dataset: str,
-    out: Path,
-    licence: str = "",
-    *,
-    subsets: Mapping[str, int] | None = None,
-    key_file: Path | None = None,
-    mask_mentions: bool = False,
-    speech: bool = True,
-    recordings_licence: str = "",
-) -> dict[str, Any]:
+def release(root: Path, dataset: str, out: Path, licence: str = "", **choices: Any) -> dict[str, Any]:
     """Write the release of ``dataset`` into ``out``; equal data (and, for posts, an equal key) give equal bytes.
 
     Args:
-        licence: the captions' licence; without one, the release says that none is stated.
-        subsets: for posts, name → number of collected posts to draw; see ``subsets``.
-        key_file: for posts, the file with the key for hashing accounts; without one, the key is in the environment.
-        mask_mentions: for posts, mask all accounts that captions mention, not only those of the dataset.
-        speech: whether finished speech of the captions is released.
-        recordings_licence: the licence under which the speakers agreed to publish their recordings; without one, recordings of
-            people are left out.
+        licence: as the other ``choices`` a field of :class:`Options`.
 
     Returns:
         The folder, the examples of each split, other counts, and whether it was written or there already.
@@ -135,16 +146,22 @@ def release(
         HearsightError: the dataset is not finished, or its stages are of different runs; no row can be released; ``out`` holds
             another release, or something else; there is no key; an option does not fit the kind of dataset.
     """
-    common = Common(root, dataset, licence, speech, recordings_licence)
+    options = Options(licence, **choices)
+    if unknown := [name for name in options.formats if name not in FORMATS]:
+        raise HearsightError(f"'{unknown[0]}' is no format", where="--format", hint=f"give one of {', '.join(FORMATS)}")
+    if options.images_licence and not options.formats:
+        raise HearsightError("has no --format that holds images", where="--images-licence", hint="give --format parquet")
     if is_posts_dataset(root, dataset):
-        options = PostOptions(licence, dict(subsets or {}), mask_mentions)
-        pseudonyms, posts = read_pseudonyms(root, out, key_file), find_inputs(root, dataset, posts=True)
-        summary, new = publish_folder(out, lambda folder: release_posts(common, posts, pseudonyms, options, folder))
+        if options.images_licence:
+            what = "is a set of posts, whose images are released under the posts' licence"
+            raise HearsightError(what, where=f"dataset {dataset}", hint="leave out --images-licence")
+        pseudonyms, posts = read_pseudonyms(root, out, options.key_file), find_inputs(root, dataset, posts=True)
+        summary, new = publish_folder(out, lambda folder: release_posts(root, posts, pseudonyms, options, folder))
     else:
-        if subsets or key_file or mask_mentions:
+        if options.subsets or options.key_file or options.mask_mentions:
             what = "is not a set of posts: it has no subsets, users or mentions"
             hint = "leave out --subset, --key-file and --mask-mentions"
             raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
         inputs = find_inputs(root, dataset)
-        summary, new = publish_folder(out, lambda folder: release_captions(common, inputs, folder))
+        summary, new = publish_folder(out, lambda folder: release_captions(root, inputs, options, folder))
     return {"release": str(out), "dataset": dataset, **summary, "written": "yes" if new else "no: the same was there"}

@@ -12,8 +12,7 @@ from components.core.stage_output import StageOutput
 from components.reporting.pages import render
 from components.tools.release.card import Card, markdown_table
 from components.tools.release.files import CONCEPTS, LABELS, NO_ADDRESS, SPLITS, STATISTICS, ReleaseCounts
-from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.instances import PostOptions
+from components.tools.release.inputs import Options, ReleaseInputs
 from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
 from components.tools.release.sheet import QUESTIONS, SECTIONS, Answer, SheetData, answer_questions
@@ -105,7 +104,7 @@ def fill_template(file: str, **values: Any) -> str:
 
 
 def write_notes(
-    inputs: ReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions, publisher: Mapping[str, str], card: Card
+    inputs: ReleaseInputs, facts: PostFacts, folder: Path, options: Options, publisher: Mapping[str, str], card: Card
 ) -> None:
     """Write README.md, the statistics, and the datasheet (Markdown and HTML) of a release of posts."""
     data = SheetData(

@@ -19,11 +19,10 @@ from components.core.progress import progress
 from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
 from components.tools.release.images import Unreadable, without_metadata
-from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.instances import Instance, PostOptions, draw_sample, draw_subsets, make_instances
+from components.tools.release.inputs import Options, ReleaseInputs
+from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
 from components.tools.release.post_facts import PostFacts
-from components.tools.release.records import SPLITS, Record, RecordWriter
-from components.tools.release.speech import Published
+from components.tools.release.records import SPLITS, Published, Record, record_tables
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
 from components.web.takedown_list import read_takedown
@@ -46,7 +45,7 @@ class Posts:
     """Key → the reason for which a post of the split is left out."""
 
 
-def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions) -> Posts:
+def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: Options) -> Posts:
     """Write the data into ``folder``; the notes are left to ``notes``.
 
     Raises:
@@ -68,10 +67,10 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     if not instances:
         raise HearsightError("holds no post that can be released", where=inputs.split.path, hint="there is nothing to release")
     write_json(folder / DATASET, (instance.published() for instance in instances))
-    published = {instance.key: Published(_record(instance, digests[instance.key]), "") for instance in instances}
-    with RecordWriter(folder) as records:
+    published = {instance.key: _publish(instance, digests[instance.key]) for instance in instances}
+    with record_tables(folder) as records:
         for each in published.values():
-            records.add(each.record)
+            records.add(each.record.split, each.record)
     sample = [instances[index] for index in draw_sample([(instance.key, instance.user) for instance in instances], seed)]
     write_json(folder / "sample" / DATASET, (instance.published() for instance in sample))
     for instance in sample:
@@ -87,9 +86,10 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     return Posts(facts, published, left_out)
 
 
-def _record(instance: Instance, digest: str) -> Record:
+def _publish(instance: Instance, digest: str) -> Published:
     name = instance.filename.partition(".")[0]
-    return Record(name, instance.split, instance.filename, digest, instance.language, instance.caption)
+    record = Record(name, instance.split, instance.filename, digest, instance.language, instance.caption)
+    return Published(record, "", instance.media, instance.kind, instance.width, instance.height)
 
 
 def _images(
