@@ -43,13 +43,8 @@ class Card:
 
 def make_card(facts: Facts, folder: Path) -> Card:
     """Return the card of the release whose data are in ``folder``."""
-    sections = [
-        _structure(facts, folder),
-        describe_formats(folder, facts.images_licence),
-        _speech(facts, folder),
-        _made(facts),
-        _limitations(facts),
-    ]
+    samples = describe_formats(folder, facts.images_licence)
+    sections = [_structure(facts, folder), samples, _speech(facts, folder), _made(facts), _limitations(facts)]
     return Card(front_matter(facts, folder), "\n\n".join(filter(None, sections)))
 
 
@@ -89,7 +84,7 @@ def _speech(facts: Facts, folder: Path) -> str:
         return ""
     parts = [
         "## Speech",
-        f"Captions read aloud, 16 kHz mono FLAC in `{SPEECH}/<corpus>/<split>-*.tar`. `{MANIFESTS}/<voice>.csv` has a row for\n"
+        f"Captions read aloud, 16 kHz mono FLAC in `{SPEECH}/<corpus>/<split>-*.tar`. `{MANIFESTS}/<split>.csv` has a row for\n"
         "each utterance: record, caption, the text that the voice was given (`spoken`), rate, pitch in semitones, gain in dB,\n"
         f"seconds, shard, member and sha256. `{VOICES_FILE}` has the voices.",
     ]

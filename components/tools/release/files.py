@@ -70,7 +70,7 @@ class Selection:
             for row in batch.to_pylist():
                 yield row, self.judge(row)
 
-    def published(self) -> Iterator[tuple[list[str], dict[str, Published]]]:
+    def published(self) -> Iterator[tuple[str, dict[str, Published]]]:
         """Yield the name of each shard, and key → its released records."""
         for shard in progress(self.inputs.split.shards, total=len(self.inputs.split.shards), desc="media"):
             found = {
@@ -78,7 +78,7 @@ class Selection:
                 for row, record in self.rows(shard)
                 if isinstance(record, Record)
             }
-            yield [shard.name], found
+            yield shard.name, found
 
 
 def select_records(root: Path, inputs: ReleaseInputs) -> Selection:

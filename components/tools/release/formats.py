@@ -27,7 +27,7 @@ from components.tools.release.images import Unreadable, without_metadata
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, Published, Record, read_csv, record_file
 from components.tools.release.speech import FOLDER as SPEECH
-from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken, Utterance
+from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken
 from components.tools.release.split_files import ParquetShards, SplitFiles, TarShards
 from components.web.images.head import FORMATS as SUFFIXES
 
@@ -170,14 +170,7 @@ def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) 
         {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": examples[split]}
         for split in splits
     ]
-    # Stated, since keys of digits alone would be read as numbers.
-    features = {RECORDS: dict.fromkeys(Record._fields, "string")}
-    features |= {name: {column: "float64" if column in NUMBERS else "string" for column in Utterance._fields} for name in spoken}
-    infos = [
-        {"config_name": name, "features": [{"name": column, "dtype": kind} for column, kind in columns.items()]}
-        for name, columns in features.items()
-    ]
-    return {"configs": configs, "dataset_info": [infos[0] | {"splits": sizes}, *infos[1:]]}
+    return {"configs": configs, "dataset_info": [{"config_name": RECORDS, "splits": sizes}]}
 
 
 ABOUT = """## Samples

@@ -33,8 +33,8 @@ from components.tools.release.sheet import list_unanswered, read_publisher
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import SpeechWriter, Spoken
 
-Batch = tuple[Iterable[str], Mapping[str, Published]]
-"""Names of shards of the split, and key → their released records."""
+Batch = tuple[str, Mapping[str, Published]]
+"""Name of a shard of the split, '' for all; and key → its released records."""
 
 
 def release_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: Path) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def release_posts(root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, opt
         folder,
         "pracegover",
         "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
-        batches=[([shard.name for shard in inputs.split.shards], posts.published)],
+        batches=[("", posts.published)],
         write_readmes=lambda card: write_notes(inputs, posts.facts, folder, options, publisher, card),
         subsets=dict(options.subsets),
         mask_mentions=options.mask_mentions,
@@ -107,12 +107,10 @@ def _finish(
             name: stack.enter_context(SpeechWriter(output, folder / SPEECH / name, options.recordings_licence))
             for name, output in outputs.items()
         }
-        for shards, published in batches if speech or options.formats else ():
+        for shard, published in batches if speech or options.formats else ():
             spoken: dict[str, list[Spoken]] = defaultdict(list)
-            for shard in shards:
-                for writer in speech.values():
-                    for each in writer.add(shard, published):
-                        spoken[each.utterance.record].append(each)
+            for each in (each for writer in speech.values() for each in writer.add(shard, published)):
+                spoken[each.utterance.record].append(each)
             for record in progress(published.values(), len(published), "samples") if options.formats else ():
                 samples.add(record, spoken.get(record.record.id, ()))
     if options.formats and facts.images_licence and not samples.images:

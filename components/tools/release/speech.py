@@ -1,9 +1,9 @@
 """Write the spoken corpora of a release: audio shards, a manifest for each split, and the speakers with their licences.
 
 A corpus is the folder ``speech/<dataset>-synthetic`` or ``-recorded``. Audio is 16 kHz mono FLAC as the stage wrote it, in
-WebDataset shards with its caption and its row of the manifest. Unpacked, import_recordings reads the folder (``layout: release``).
-Only released records have speech, only of their published caption, and recordings of people only under a stated licence. One
-shard's rows and one utterance's audio are in memory at a time.
+WebDataset shards with its caption and its own values. Unpacked, import_recordings reads the folder (``layout: release``). Only
+released records have speech, only of their published caption, and recordings of people only under a stated licence. One shard's
+rows and one utterance's audio are in memory at a time.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -144,7 +145,7 @@ class SpeechWriter(SplitFiles):
     def __init__(self, output: StageOutput, folder: Path, licence: str) -> None:
         super().__init__(folder)
         self.corpus = Corpus(licence=" ".join(licence.split()))
-        self._inputs = {shard.name: shard for shard in output.shards}
+        self._output = output
         self._names = _number_speakers(output)
         self._audio = self._stack.enter_context(TarShards(folder))
         self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields))
@@ -152,30 +153,27 @@ class SpeechWriter(SplitFiles):
         """File, image, number of its caption and speaker of every utterance; None where a caption has no identifier."""
 
     def add(self, shard: str, records: Mapping[str, Published]) -> Iterator[Spoken]:
-        """Write the utterances of the released records in the shard with that name, and yield them.
+        """Write the utterances of the released records in the shard with that name, or with '' in all, and yield them.
 
         Raises:
             HearsightError: an utterance's audio is missing or damaged.
         """
-        media = None
-        for row in self._inputs[shard].read(COLUMNS).to_pylist() if shard in self._inputs else ():
-            published = records.get(row["record"])
-            if reason := self._refusal(row, published):
-                self.corpus.left_out[reason] += 1
-                continue
-            assert published
-            media = media or TarReader(self._inputs[shard].media or self._inputs[shard].path)
-            member = row["media"].partition("/")[2]
-            audio = media.read(member)
-            if sha256_bytes(audio) != row["audio_sha256"]:
-                what = f"{member} is not the audio of utterance {row['key']}"
-                raise HearsightError(what, where=media.path, hint="run its stage again")
-            utterance = self._write(row, published, audio)
-            yield Spoken(utterance, self.folder.name, lambda media=media, member=member: media.read(member))
+        for source in (each for each in self._output.shards if shard in ("", each.name)):
+            media = None
+            for row in source.read(COLUMNS).to_pylist():
+                published = records.get(row["record"])
+                if published is None or (reason := self._refusal(row, published)):
+                    self.corpus.left_out[NOT_RELEASED if published is None else reason] += 1
+                    continue
+                media, member = media or TarReader(source.media or source.path), row["media"].partition("/")[2]
+                audio = media.read(member)
+                if sha256_bytes(audio) != row["audio_sha256"]:
+                    what = f"{member} is not the audio of utterance {row['key']}"
+                    raise HearsightError(what, where=media.path, hint="run its stage again")
+                utterance = self._write(row, published, audio)
+                yield Spoken(utterance, self.folder.name, partial(media.read, member))
 
-    def _refusal(self, row: Mapping[str, Any], published: Published | None) -> str:
-        if published is None:
-            return NOT_RELEASED
+    def _refusal(self, row: Mapping[str, Any], published: Published) -> str:
         if published_text(row["caption"]) != published_text(published.record.caption):
             return OTHER_CAPTION
         return NO_LICENCE if row["origin"] == "human" and not self.corpus.licence else ""
