@@ -18,7 +18,7 @@ from components.core.errors import HearsightError
 from components.core.progress import progress
 from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
-from components.tools.release.images import Unreadable, without_metadata
+from components.web.images.metadata import Unreadable, without_metadata
 from components.tools.release.inputs import Options, ReleaseInputs
 from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
 from components.tools.release.post_facts import PostFacts

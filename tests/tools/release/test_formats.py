@@ -17,11 +17,11 @@ import soundfile
 from PIL import Image
 
 from components.core.digests import sha256_bytes
-from components.tools.release import split_files
+from components.core import split_files
 from components.tools.release.formats import sample_key
 from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
-from components.tools.release.split_files import ParquetShards, tar_header
+from components.core.split_files import ParquetShards, tar_header
 from components.tools.release.verify import verify_release
 from components.tools.takedown.listing import add
 from tests.support.release.project import ROWS, WEB
