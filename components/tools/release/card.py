@@ -5,7 +5,6 @@ The front matter is YAML as data hubs read it: licence, languages, size, tasks, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,9 @@ from typing import Any
 import yaml
 
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.facts import Facts, hub_licence
-from components.tools.release.post_facts import count_losses
+from components.tools.release.facts import Facts, hub_licence, limitations
+from components.tools.release.post_facts import count_losses, loss_table
+from components.tools.release.questions import markdown_table
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, record_file
 from components.tools.release.speech import FLICKR_CAPTIONS, FLICKR_SPEAKERS, MANIFESTS, VOICES_FILE
@@ -22,12 +22,6 @@ from components.tools.release.speech import FOLDER as SPEECH
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 LARGER = "10M<n<100M"
-TOGETHER = {
-    "group": "no group of near-duplicate images",
-    "owner": "no account and no group of near-duplicate images",
-    "text": "neither a caption nor an image",
-}
-"""``split.by`` → what is in one split only."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,8 @@ class Card:
 
 def make_card(facts: Facts, folder: Path) -> Card:
     """Return the card of the release whose data are in ``folder``."""
-    sections = [_structure(facts, folder), _speech(facts, folder), _made(facts), _limitations(facts)]
+    limits = "## Limitations\n\n" + "\n".join(f"- {line}" for line in limitations(facts))
+    sections = [_structure(facts, folder), _speech(facts, folder), _made(facts), limits]
     return Card(front_matter(facts, folder), "\n\n".join(filter(None, sections)))
 
 
@@ -70,20 +65,12 @@ def front_matter(facts: Facts, folder: Path) -> str:
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n"
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown; the columns of numbers are those whose head ends in ``:``."""
-    names = [cell.removesuffix(":") for cell in head]
-    rule = ["--:" if cell.endswith(":") else "---" for cell in head]
-    lines = [names, rule, *([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def _structure(facts: Facts, folder: Path) -> str:
     missing = facts.not_stated()
     lacks = f" It lacks what the publishers have not stated: {', '.join(missing)}." if missing else ""
     return (
         f"## Records\n\n`{RECORDS}/<split>.csv` hold every record with a header: `id`, `split`, `image` ({facts.image}), "
-        f"`image_sha256`, `language`, `caption`. `{CROISSANT}` describes all files in Croissant 1.0.{lacks}"
+        f"`image_sha256`, `language`, `caption`. `{CROISSANT}` describes all files in Croissant 1.1.{lacks}"
     )
 
 
@@ -121,29 +108,7 @@ def _speech(facts: Facts, folder: Path) -> str:
 
 
 def _made(facts: Facts) -> str:
-    rows = [
-        [loss.stage, loss.kind, f"{loss.entered:,}", f"{loss.kept:,}", ", ".join(f"{r} {n:,}" for r, n in loss.dropped.items())]
-        for loss in count_losses(facts.inputs)
-    ]
-    table = markdown_table(["stage", "of", "entered:", "left:", "dropped, by rule"], rows)
+    head, *rows = loss_table(count_losses(facts.inputs))
+    table = markdown_table(head, rows)
     cleaning = f"\n\n{facts.inputs.cleaning.text()}" if facts.inputs.cleaning else ""
     return f"## How it was made\n\nStages of Hearsight in their order; `settings.json` has their settings.\n\n{table}{cleaning}"
-
-
-def _limitations(facts: Facts) -> str:
-    lines = []
-    if together := TOGETHER.get(str(facts.inputs.settings["split"].get("by", ""))):
-        lines.append(f"By its rule, {together} is in two splits.")
-    languages = ", ".join(f"{name or 'not stated'} {number:,}" for name, number in sorted(facts.languages.items()))
-    lines.append(f"Records by language: {languages}.")
-    reasons = sorted(set(facts.left_out.values()))
-    lines += [f"Left out of this release as `{reason}`: {_times(facts, reason):,} records." for reason in reasons]
-    for name, corpus in facts.corpora.items():
-        if any(speaker.origin == "synthetic" for speaker in corpus.speakers.values()):
-            voices = len(corpus.speakers)
-            lines.append(f"The speech of {name} is synthetic, by {voices} voices.")
-    return "## Limitations\n\n" + "\n".join(f"- {line}" for line in lines)
-
-
-def _times(facts: Facts, reason: str) -> int:
-    return sum(each == reason for each in facts.left_out.values())

@@ -14,13 +14,21 @@ from components.tools.release.card import Card, make_card
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
 from components.tools.release.files import select_records, write_all
-from components.tools.release.inputs import ReleaseInputs, find_inputs, find_speech, is_posts_dataset, speech_settings
+from components.tools.release.inputs import (
+    ReleaseInputs,
+    find_inputs,
+    find_speech,
+    is_posts_dataset,
+    read_lineage,
+    speech_settings,
+)
 from components.tools.release.instances import PostOptions
 from components.tools.release.notes import readme, write_notes, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
-from components.tools.release.sheet import list_unanswered, read_publisher
+from components.tools.release.questions import DATASHEET, SUMMARY, read_publisher
 from components.tools.release.speech import Lookup, write_speech
+from components.tools.release.summary import measure, write_summary
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,7 @@ class Common:
     licence: str
     speech: bool
     recordings_licence: str
+    summary: bool
 
 
 def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dict[str, Any]:
@@ -52,7 +61,7 @@ def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dic
         lookup=selection.published,
         write_readmes=lambda card: _write_readme(folder, readme(inputs, counts, facts.stated("licence"), card)),
     )
-    return {**counts.plain(), **more, "not_stated": ", ".join(facts.not_stated()) or "nothing"}
+    return {**counts.plain(), **more}
 
 
 def release_posts(
@@ -75,8 +84,7 @@ def release_posts(
         subsets=dict(options.subsets),
         mask_mentions=options.mask_mentions,
     )
-    missing = list(dict.fromkeys([*list_unanswered(publisher), *facts.not_stated()]))
-    return {**posts.facts.plain(), **more, "not_stated": ", ".join(missing) or "nothing"}
+    return {**posts.facts.plain(), **more}
 
 
 def _finish(
@@ -92,13 +100,21 @@ def _finish(
 ) -> dict[str, Any]:
     """Write what all kinds share, after their data; return its counts."""
     outputs = find_speech(common.root, facts.inputs) if common.speech else {}
-    facts = replace(facts, corpora=write_speech(outputs, lookup, folder, common.recordings_licence))
+    corpora = write_speech(outputs, lookup, folder, common.recordings_licence)
+    lineages = {name: read_lineage(outputs[name]) for name, corpus in corpora.items() if corpus.utterances}
+    facts = replace(facts, corpora=corpora, speech=lineages)
     speech = {name: speech_settings(output) for name, output in outputs.items()}
     write_settings(facts.inputs, folder, layout, speech, **settings)
     write_readmes(make_card(facts, folder))
     spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
-    write_croissant(facts, folder, f"{description}. {facts.total:,} records.{spoken}")
-    return facts.plain()
+    description = f"{description}. {facts.total:,} records.{spoken}"
+    values = measure(facts, folder, description)
+    if common.summary:
+        write_summary(values, folder)
+    write_croissant(facts, folder, values)
+    sheets = [*([DATASHEET] if layout == "pracegover" else []), *([SUMMARY] if common.summary else [])]
+    missing = [name for sheet in sheets for name in sheet.unanswered(facts.publisher)]
+    return {**facts.plain(), "not_stated": ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"}
 
 
 def _write_readme(folder: Path, text: str) -> None:
@@ -116,6 +132,7 @@ def release(
     mask_mentions: bool = False,
     speech: bool = True,
     recordings_licence: str = "",
+    summary: bool = False,
 ) -> dict[str, Any]:
     """Write the release of ``dataset`` into ``out``; equal data (and, for posts, an equal key) give equal bytes.
 
@@ -127,6 +144,7 @@ def release(
         speech: whether finished speech of the captions is released.
         recordings_licence: the licence under which the speakers agreed to publish their recordings; without one, recordings of
             people are left out.
+        summary: whether ``summary.*`` is written, a summary of training data.
 
     Returns:
         The folder, the examples of each split, other counts, and whether it was written or there already.
@@ -135,16 +153,16 @@ def release(
         HearsightError: the dataset is not finished, or its stages are of different runs; no row can be released; ``out`` holds
             another release, or something else; there is no key; an option does not fit the kind of dataset.
     """
-    common = Common(root, dataset, licence, speech, recordings_licence)
+    common = Common(root, dataset, licence, speech, recordings_licence, summary)
     if is_posts_dataset(root, dataset):
         options = PostOptions(licence, dict(subsets or {}), mask_mentions)
         pseudonyms, posts = read_pseudonyms(root, out, key_file), find_inputs(root, dataset, posts=True)
-        summary, new = publish_folder(out, lambda folder: release_posts(common, posts, pseudonyms, options, folder))
+        done, new = publish_folder(out, lambda folder: release_posts(common, posts, pseudonyms, options, folder))
     else:
         if subsets or key_file or mask_mentions:
             what = "is not a set of posts: it has no subsets, users or mentions"
             hint = "leave out --subset, --key-file and --mask-mentions"
             raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
         inputs = find_inputs(root, dataset)
-        summary, new = publish_folder(out, lambda folder: release_captions(common, inputs, folder))
-    return {"release": str(out), "dataset": dataset, **summary, "written": "yes" if new else "no: the same was there"}
+        done, new = publish_folder(out, lambda folder: release_captions(common, inputs, folder))
+    return {"release": str(out), "dataset": dataset, **done, "written": "yes" if new else "no: the same was there"}

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from components.core.stage_output import StageOutput
-from components.reporting.pages import render
-from components.tools.release.card import Card, markdown_table
+from components.tools.release.card import Card
+from components.tools.release.facts import SETTINGS, SOFTWARE
 from components.tools.release.files import CONCEPTS, LABELS, NO_ADDRESS, SPLITS, STATISTICS, ReleaseCounts
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.instances import PostOptions
 from components.tools.release.post_facts import PostFacts, statistics_tsv
 from components.tools.release.publish import SUMS
-from components.tools.release.sheet import QUESTIONS, SECTIONS, Answer, SheetData, answer_questions
+from components.tools.release.questions import DATA, DATASHEET
+from components.tools.release.sheet import SheetData, answer_questions
 
-SETTINGS = "settings.json"
 LABELS_ARE = "Labels are made by a classifier for training images; a confidence is 0 to 1."
 NO_LICENCE = "None is stated: whoever publishes this folder states here under which terms the captions may be used."
 
@@ -101,43 +100,19 @@ def _of_pages(hypernymized: StageOutput, counts: ReleaseCounts, name: str) -> di
 
 def fill_template(file: str, **values: Any) -> str:
     """Return a text of the folder ``data`` with the values in its braces."""
-    return (Path(__file__).parent / "data" / file).read_text(encoding="utf-8").format_map(values)
+    return (DATA / file).read_text(encoding="utf-8").format_map(values)
 
 
 def write_notes(
     inputs: ReleaseInputs, facts: PostFacts, folder: Path, options: PostOptions, publisher: Mapping[str, str], card: Card
 ) -> None:
     """Write README.md, the statistics, and the datasheet (Markdown and HTML) of a release of posts."""
-    data = SheetData(
-        inputs.dataset, facts, inputs.settings, publisher, options.mask_mentions, f"Hearsight {version('hearsight')}"
-    )
+    data = SheetData(inputs.dataset, facts, inputs.settings, publisher, options.mask_mentions, SOFTWARE)
     answers = answer_questions(data)
     (folder / STATISTICS).write_text(statistics_tsv(facts, inputs.dataset), encoding="utf-8")
-    (folder / "datasheet.md").write_text(as_markdown(inputs.dataset, answers), encoding="utf-8")
-    (folder / "datasheet.html").write_text(as_page(inputs.dataset, answers), encoding="utf-8")
+    (folder / "datasheet.md").write_text(DATASHEET.as_markdown(inputs.dataset, answers), encoding="utf-8")
+    (folder / "datasheet.html").write_text(DATASHEET.as_page(inputs.dataset, answers), encoding="utf-8")
     (folder / "README.md").write_text(posts_readme(data, card), encoding="utf-8")
-
-
-def as_markdown(dataset: str, answers: Mapping[str, Answer]) -> str:
-    """Return the datasheet as Markdown."""
-    lines = [f"# Datasheet of {dataset}", "", "After Gebru et al. 2021; questions are numbered as in #PraCegoVer section 6.", ""]
-    for number, answer in answers.items():
-        if number.endswith(".1") and number.count(".") == 2:
-            section = number.rpartition(".")[0]
-            lines += [f"## {section} {SECTIONS[section]}", ""]
-        lines += [f"### {number} {QUESTIONS[number]}", ""]
-        for text in answer.paragraphs:
-            lines += [text, ""]
-        if answer.table:
-            head, *rows = answer.table
-            lines += [markdown_table(head, rows), ""]
-    return "\n".join(lines)
-
-
-def as_page(dataset: str, answers: Mapping[str, Answer]) -> str:
-    """Return the datasheet as a page."""
-    templates = Path(__file__).parent / "data"
-    return render(templates, "datasheet.html", dataset=dataset, answers=answers, sections=SECTIONS, questions=QUESTIONS)
 
 
 def posts_readme(data: SheetData, card: Card) -> str:
