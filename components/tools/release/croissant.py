@@ -16,50 +16,28 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 
 from components.core.digests import sha256_file
+from components.core.params import YAML_LOADER
 from components.tools.release.facts import SETTINGS, SOFTWARE, STATEMENTS, Facts, licence_address
-from components.tools.release.questions import RAI
+from components.tools.release.questions import DATA, RAI
 from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import SPLITS, Record
+from components.tools.release.records import Record
 from components.tools.release.speech import AUDIO, MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.summary import list_values
 
 NAME = "croissant.json"
 CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
-TERMS = (
-    "annotation", "arrayShape", "citeAs", "column", "containedIn", "equivalentProperty", "excludes", "extract", "field",
-    "fileObject", "fileProperty", "fileSet", "format", "includes", "isArray", "isLiveDataset", "jsonPath", "key", "md5",
-    "parentField", "path", "readLines", "recordSet", "references", "regex", "repeated", "replace", "samplingRate", "sdVersion",
-    "separator", "source", "subField", "transform", "unArchive", "value",
-)  # fmt: skip
-"""Terms of the Croissant vocabulary that the context maps to ``cr:``."""
-CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "prov": "http://www.w3.org/ns/prov#",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "sc": "https://schema.org/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{term: f"cr:{term}" for term in TERMS},
-}
-FORMATS = {
-    ".csv": "text/csv", ".tsv": "text/tab-separated-values", ".tar": "application/x-tar", ".gz": "application/gzip",
-    ".json": "application/json", ".md": "text/markdown", ".html": "text/html", ".txt": "text/plain", ".jpg": "image/jpeg",
-    ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp", ".parquet": "application/x-parquet",
-}  # fmt: skip
+_TEXT = yaml.load((DATA / "croissant.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+CONTEXT: dict[str, Any] = {**_TEXT["context"], **{term: f"cr:{term}" for term in _TEXT["terms"]}}
+FORMATS: dict[str, str] = _TEXT["formats"]
 """Ending → media type."""
-NUMBERS = dict.fromkeys(("seconds", "rate", "pitch", "gain"), "sc:Float") | {"utterances": "sc:Integer"}
-"""Column → its type, where it is not text."""
+TYPES: dict[str, str] = _TEXT["types"]
+"""Column, or Arrow type → its type, where it is not text."""
 SPLIT = {"references": {"field": {"@id": "splits/name"}}}
 """Reference to the record set of the splits, in the form that the reference implementation reads."""
-SPLIT_TYPES = {"train": "cr:TrainingSplit", "validation": "cr:ValidationSplit", "test": "cr:TestSplit"}
 
 
 def write_croissant(facts: Facts, folder: Path, values: Mapping[str, Any]) -> None:
@@ -73,21 +51,22 @@ def write_croissant(facts: Facts, folder: Path, values: Mapping[str, Any]) -> No
 
 
 def describe(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
-    """Return the metadata as JSON-LD."""
+    """Return the metadata as JSON-LD, without provenance."""
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    record_sets = [_splits(), _records()]
-    file_sets = [_file_set("record-files", f"{RECORDS}/*.csv", "text/csv")]
+    record_sets = [_splits(), _table("records", "fileSet", "record-files", Record._fields, "id")]
+    file_sets = [_file_set("record-files", f"{RECORDS}/*.csv", FORMATS[".csv"])]
     for home in sorted({str(Path(file).parent) for file in files if file.endswith(".parquet")}):
         file_sets.append(_file_set(f"{home}-files", f"{home}/*.parquet", FORMATS[".parquet"]))
         record_sets.append(_parquet(home, next((folder / home).glob("*.parquet"))))
-    for name, corpus in facts.corpora.items():
-        if corpus.utterances:
-            home = f"{SPEECH}/{name}"
-            tars = [file for file in files if file.startswith(f"{home}/") and file.endswith(".tar")]
-            file_sets.append(_file_set(f"{name}-manifests", f"{home}/{MANIFESTS}/*.csv", "text/csv"))
-            file_sets.append(_file_set(f"{name}-audio", f"{AUDIO}/*.flac", "audio/flac", tars))
-            origin = {"prov:wasDerivedFrom": {"@id": _entity_id(facts.speech[name]["manifest_sha256"])}}
-            record_sets += [_voices(name, f"{home}/{VOICES_FILE}"), _utterances(name) | origin]
+    for name, lineage in facts.speech.items():
+        home = f"{SPEECH}/{name}"
+        tars = [file for file in files if file.startswith(f"{home}/") and file.endswith(".tar")]
+        file_sets.append(_file_set(f"{name}-manifests", f"{home}/{MANIFESTS}/*.csv", FORMATS[".csv"]))
+        file_sets.append(_file_set(f"{name}-audio", f"{AUDIO}/*.flac", "audio/flac", tars))
+        record_sets.append(_table(f"{name}-voices", "fileObject", f"{home}/{VOICES_FILE}", VOICE_COLUMNS, "voice"))
+        # No reference from `record`: the reference implementation cannot join two file sets.
+        utterances = _table(f"{name}-utterances", "fileSet", f"{name}-manifests", Utterance._fields, "id")
+        record_sets.append(utterances | {"prov:wasDerivedFrom": {"@id": _entity_id(lineage["manifest_sha256"])}})
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -102,46 +81,35 @@ def describe(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
 
 
 def _provenance(facts: Facts) -> dict[str, Any]:
-    """Return the outputs that the release was made from, in their order, and who made it, as PROV-O."""
-    lineages = [*facts.inputs.lineages.values(), *facts.speech.values()]
-    software = {"@type": "prov:SoftwareAgent", "prov:label": SOFTWARE}
+    """Return the outputs that the release was made from, in their order, as PROV-O."""
     last = [facts.inputs.lineages["split"], *facts.speech.values()]
-    creators = facts.stated("creators")
+    used = [_entity_id(each["manifest_sha256"]) for each in last]
+    software = {"@type": "prov:SoftwareAgent", "prov:label": SOFTWARE}
     return {
-        "prov:wasDerivedFrom": [_entity(each) for each in lineages],
-        "prov:wasGeneratedBy": {
-            "@type": "prov:Activity",
-            "prov:label": "release",
-            "prov:used": [{"@id": _entity_id(each["manifest_sha256"])} for each in last],
-            "prov:wasAssociatedWith": software,
-        },
-        **({"prov:wasAttributedTo": {"@type": "prov:Agent", "prov:label": creators}} if creators else {}),
+        "prov:wasDerivedFrom": [_entity(each) for each in (*facts.inputs.lineages.values(), *facts.speech.values())],
+        "prov:wasGeneratedBy": _activity("release", used) | {"prov:wasAssociatedWith": software},
     }
 
 
 def _entity(lineage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an output, the run of its stage, and what that used; a stage but the crawl has its parameters in settings.json."""
-    used = [
-        {
-            "@id": _entity_id(digest := parent.get("manifest_sha256") or parent["digest"]),
-            "@type": "prov:Entity",
-            "prov:label": parent.get("output") or parent["name"],
-            "sha256": digest,
-        }
+    """Return an output, the run of its stage, and what that used; the crawl's parameters are not published."""
+    parents = {
+        _entity_id(parent.get("manifest_sha256") or parent["digest"]): parent.get("output") or parent["name"]
         for parent in lineage["parents"]
-    ]
+    }
+    settings = [SETTINGS] if lineage["stage"] != "crawl" else []
     return {
         "@id": _entity_id(lineage["manifest_sha256"]),
         "@type": "prov:Entity",
         "prov:label": f"{lineage['dataset']}/{lineage['stage']}",
         "sha256": lineage["manifest_sha256"],
-        "prov:wasDerivedFrom": used,
-        "prov:wasGeneratedBy": {
-            "@type": "prov:Activity",
-            "prov:label": lineage["stage"],
-            "prov:used": [{"@id": each["@id"]} for each in used] + ([{"@id": SETTINGS}] if lineage["stage"] != "crawl" else []),
-        },
+        "prov:wasDerivedFrom": [{"@id": name, "@type": "prov:Entity", "prov:label": label} for name, label in parents.items()],
+        "prov:wasGeneratedBy": _activity(lineage["stage"], [*parents, *settings]),
     }
+
+
+def _activity(label: str, used: Sequence[str]) -> dict[str, Any]:
+    return {"@type": "prov:Activity", "prov:label": label, "prov:used": [{"@id": name} for name in used]}
 
 
 def _entity_id(digest: str) -> str:
@@ -154,22 +122,22 @@ def read_outputs(document: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _responsible(facts: Facts, values: Mapping[str, Any]) -> dict[str, Any]:
-    answers = RAI.answers(list_values(values), facts.publisher, {})
-    texts = {name: list(filter(None, answer.paragraphs)) for name, answer in answers.items()}
-    return {name: text if len(text) > 1 else text[0] for name, text in texts.items() if text}
+    texts = {name: answer.paragraphs for name, answer in RAI.answers(list_values(values), facts.publisher, {}).items()}
+    return {name: text if len(text) > 1 else text[0] for name, text in texts.items() if any(text)}
 
 
 def _statements(facts: Facts) -> dict[str, Any]:
     """Return what the publishers state."""
-    licence = facts.stated("licence")
+    licence, creators, restrictions = (facts.stated(name) for name in ("licence", "creators", "restrictions"))
     values = {
         "license": licence_address(licence) or (licence and {"@type": "sc:CreativeWork", "name": licence}),
         "url": facts.stated("url"),
-        "creator": facts.stated("creators") and {"@type": "sc:Organization", "name": facts.stated("creators")},
+        "creator": creators and {"@type": "sc:Organization", "name": creators},
+        "prov:wasAttributedTo": creators and {"@type": "prov:Agent", "prov:label": creators},
         "datePublished": facts.stated("published"),
         "version": facts.stated("version"),
         "citeAs": facts.stated("citation"),
-        "usageInfo": facts.stated("restrictions") and {"@type": "sc:CreativeWork", "name": facts.stated("restrictions")},
+        "usageInfo": restrictions and {"@type": "sc:CreativeWork", "name": restrictions},
     }
     return {name: value for name, value in values.items() if value}
 
@@ -204,69 +172,47 @@ def _field(record_set: str, name: str, source: Mapping[str, Any] | None, **more:
         "@type": "cr:Field",
         "@id": f"{record_set}/{name}",
         "name": name,
-        "dataType": NUMBERS.get(name, "sc:Text"),
-        **({"source": dict(source)} if source else {}),
+        "dataType": TYPES.get(name, "sc:Text"),
+        **({"source": source} if source else {}),
         **more,
     }
 
 
-def _column(kind: str, file: str, name: str) -> dict[str, Any]:
-    return {kind: {"@id": file}, "extract": {"column": name}}
-
-
 def _record_set(name: str, fields: Sequence[Mapping[str, Any]], key: str, **more: Any) -> dict[str, Any]:
-    return {"@type": "cr:RecordSet", "@id": name, "name": name, "key": {"@id": f"{name}/{key}"}, "field": list(fields), **more}
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "key": {"@id": f"{name}/{key}"}, "field": fields, **more}
 
 
 def _splits() -> dict[str, Any]:
-    fields = [_field("splits", "name", None), {**_field("splits", "url", None), "dataType": "sc:URL"}]
-    data = [{"splits/name": split, "splits/url": SPLIT_TYPES[split]} for split in SPLITS]
+    fields = [_field("splits", "name", None), _field("splits", "url", None, dataType="sc:URL")]
+    data = [{"splits/name": split, "splits/url": kind} for split, kind in _TEXT["splits"].items()]
     return _record_set("splits", fields, "name", dataType="cr:Split", data=data)
 
 
-def _records() -> dict[str, Any]:
-    fields = _columns("records", "record-files", Record._fields)
-    return _record_set("records", fields, "id")
-
-
-def _voices(corpus: str, file: str) -> dict[str, Any]:
-    name = f"{corpus}-voices"
-    return _record_set(name, [_field(name, column, _column("fileObject", file, column)) for column in VOICE_COLUMNS], "voice")
-
-
-def _utterances(corpus: str) -> dict[str, Any]:
-    name = f"{corpus}-utterances"
-    # No reference from `record`: the reference implementation cannot join two file sets.
-    return _record_set(name, _columns(name, f"{corpus}-manifests", Utterance._fields), "id")
-
-
-def _columns(record_set: str, file_set: str, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the fields of a record set whose columns are those of the files of a file set."""
+def _table(name: str, kind: str, file: str, columns: Sequence[str], key: str) -> dict[str, Any]:
+    """Return the record set of a file or file set with these columns."""
     more = {"split": SPLIT}
-    return [_field(record_set, name, _column("fileSet", file_set, name), **more.get(name, {})) for name in names]
+    fields = [_field(name, each, {kind: {"@id": file}, "extract": {"column": each}}, **more.get(each, {})) for each in columns]
+    return _record_set(name, fields, key)
 
 
 def _parquet(home: str, file: Path) -> dict[str, Any]:
-    """Return the record set of a folder of Parquet files with the schema of ``file``; a column of bytes with a path is media."""
-    fields = []
+    """Return the record set of a folder of Parquet files with the schema of ``file``.
+
+    A column of bytes with their path is media; columns of other structures are not described.
+    """
+    fields, name = [], f"{home}-rows"
     for column in pq.read_schema(file):
-        kind, source, more = column.type, _column("fileSet", f"{home}-files", column.name), {}
-        if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        kind, more = column.type, SPLIT if column.name == "split" else {}
+        source = {"fileSet": {"@id": f"{home}-files"}, "extract": {"column": column.name}}
+        if pa.types.is_list(kind):
             kind, more = kind.value_type, {"isArray": True, "arrayShape": "-1"}
-        more["dataType"] = next((name for test, name in ARROW_TYPES if test(kind)), "sc:Text")
-        if pa.types.is_struct(kind) and {"bytes", "path"} <= {part.name for part in kind}:
-            more["dataType"] = "sc:AudioObject" if column.name == "audio" else "sc:ImageObject"
+        if pa.types.is_struct(kind):
+            if kind.get_field_index("bytes") < 0:
+                continue
             source["transform"] = {"jsonPath": "bytes"}
-        fields.append(_field(f"{home}-rows", column.name, source, **more))
-    return {"@type": "cr:RecordSet", "@id": f"{home}-rows", "name": f"{home}-rows", "field": fields}
-
-
-ARROW_TYPES = (
-    (pa.types.is_boolean, "sc:Boolean"),
-    (pa.types.is_integer, "sc:Integer"),
-    (pa.types.is_floating, "sc:Float"),
-)
-"""Test of an Arrow type → its data type, where it is not text."""
+            more = {**more, "dataType": "sc:AudioObject" if column.name == "audio" else "sc:ImageObject"}
+        fields.append(_field(name, column.name, source, **{"dataType": TYPES.get(str(kind), "sc:Text"), **more}))
+    return _record_set(name, fields, fields[0]["name"])
 
 
 def find_missing(document: Mapping[str, Any]) -> list[str]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
-from components.tools.release.card import Card, make_card
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
 from components.tools.release.files import select_records, write_all
@@ -23,7 +22,7 @@ from components.tools.release.inputs import (
     speech_settings,
 )
 from components.tools.release.instances import PostOptions
-from components.tools.release.notes import readme, write_notes, write_settings
+from components.tools.release.notes import write_captions_notes, write_posts_notes, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
 from components.tools.release.questions import DATASHEET, SUMMARY, read_publisher
@@ -59,7 +58,7 @@ def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dic
         "tsv" if counts.local else "cc3m",
         f"{what}; an image is named by {image}",
         lookup=selection.published,
-        write_readmes=lambda card: _write_readme(folder, readme(inputs, counts, facts.stated("licence"), card)),
+        write_notes=lambda facts: write_captions_notes(facts, counts, folder),
     )
     return {**counts.plain(), **more}
 
@@ -80,7 +79,7 @@ def release_posts(
         "pracegover",
         "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
         lookup=lambda shard: posts.published,
-        write_readmes=lambda card: write_notes(inputs, posts.facts, folder, options, publisher, card),
+        write_notes=lambda facts: write_posts_notes(facts, posts.facts, folder, options.mask_mentions),
         subsets=dict(options.subsets),
         mask_mentions=options.mask_mentions,
     )
@@ -95,7 +94,7 @@ def _finish(
     description: str,
     *,
     lookup: Lookup,
-    write_readmes: Callable[[Card], None],
+    write_notes: Callable[[Facts], None],
     **settings: Any,
 ) -> dict[str, Any]:
     """Write what all kinds share, after their data; return its counts."""
@@ -105,7 +104,7 @@ def _finish(
     facts = replace(facts, corpora=corpora, speech=lineages)
     speech = {name: speech_settings(output) for name, output in outputs.items()}
     write_settings(facts.inputs, folder, layout, speech, **settings)
-    write_readmes(make_card(facts, folder))
+    write_notes(facts)
     spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
     description = f"{description}. {facts.total:,} records.{spoken}"
     values = measure(facts, folder, description)
@@ -115,10 +114,6 @@ def _finish(
     sheets = [*([DATASHEET] if layout == "pracegover" else []), *([SUMMARY] if common.summary else [])]
     missing = [name for sheet in sheets for name in sheet.unanswered(facts.publisher)]
     return {**facts.plain(), "not_stated": ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"}
-
-
-def _write_readme(folder: Path, text: str) -> None:
-    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def release(

@@ -1,7 +1,7 @@
 """Answer the questions of a sheet from measured values and the publishers' statements: a datasheet, a summary, RAI metadata.
 
 A sheet is a file ``data/<name>.yaml``. Of a question, ``stated`` names the publishers' field whose text comes first, and
-``answer`` is a paragraph a line with measured values in braces. One with neither a value nor a statement is answered ``missing``.
+``answer`` is a Jinja template of measured values, a paragraph a line. One with neither is answered ``missing``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import Field, create_model
 
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER, Settings, parse_settings, read_params_file
-from components.reporting.pages import render
+from components.reporting.pages import render, render_text
 
 DATA = Path(__file__).parent / "data"
 Table = Sequence[Sequence[str]]
@@ -60,38 +60,23 @@ class Sheet(NamedTuple):
         """Return every question's answer, in order."""
         answers: dict[str, Answer] = {}
         for number, entry in self.questions.items():
-            texts = entry.get("answer", "").format_map(values).split("\n")
+            texts = render_text(entry.get("answer", ""), values).split("\n")
             if "stated" in entry:
                 texts.insert(0, " ".join(publisher[entry["stated"]].split()) or self.missing)
             table = tables.get(number, ())
-            paragraphs = [text for text in texts if text] or ([] if table else [self.missing])
+            paragraphs = [text.strip() for text in texts if text.strip()] or ([] if table else [self.missing])
             answers[number] = Answer(entry.get("question", number), paragraphs, table)
         return answers
 
-    def as_markdown(self, dataset: str, answers: Mapping[str, Answer]) -> str:
-        """Return the answers as Markdown."""
-        lines = [f"# {self.title.format(dataset)}", "", self.intro.strip(), ""]
-        for number, answer in answers.items():
-            section, _, last = number.rpartition(".")
-            lines += [f"## {section} {self.sections[section]}", ""] if last == "1" else []
-            lines += [f"### {number} {answer.question}", ""]
-            for text in answer.paragraphs:
-                lines += [text, ""]
-            if answer.table:
-                lines += [markdown_table(answer.table[0], answer.table[1:]), ""]
-        return "\n".join(lines)
+    def texts(self, dataset: str, answers: Mapping[str, Answer]) -> dict[str, str]:
+        """Return the answers as Markdown and as a page, by suffix."""
+        values = {"sheet": self, "title": self.title.format(dataset), "answers": answers}
+        return {suffix: render(DATA, f"sheet.{suffix}", **values) for suffix in ("md", "html")}
 
-    def as_page(self, dataset: str, answers: Mapping[str, Answer]) -> str:
-        """Return the answers as a page."""
-        return render(DATA, "sheet.html", sheet=self, title=self.title.format(dataset), answers=answers)
-
-
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown; the columns of numbers are those whose head ends in ``:``."""
-    names = [cell.removesuffix(":") for cell in head]
-    rule = ["--:" if cell.endswith(":") else "---" for cell in head]
-    lines = [names, rule, *([cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> None:
+        """Write the texts beside each other."""
+        for suffix, text in self.texts(dataset, answers).items():
+            path.with_suffix(f".{suffix}").write_text(text, encoding="utf-8")
 
 
 def share(part: float, whole: float) -> str:
