@@ -1,9 +1,9 @@
-"""``python -m benchmarks.release``: images, captions and speech as Parquet and WebDataset, next to a plain copy of the same bytes.
+"""``python -m benchmarks.release``: images with captions as Parquet and WebDataset, next to a plain copy of the same bytes.
 
 20,000 JPEG images of about 50 kB with a caption each, in a tar as a crawl's output has them, go through the writer of
-``components.tools.release.formats``: read, without metadata, written. It is compared with two copies by ``shutil.copyfile``: of the
-images as a file each, as people have them; and of the tar, with both on the disk at the end (fsync), as a release is. Wall seconds,
-medians of five turns; rates are megabytes of images a second. The target is .8 of the copy's rate.
+``components.tools.release.formats``: read, without metadata, written. Two copies by ``shutil.copyfile`` stand beside it: of the
+images as a file each, as people have them; and of the tar, when all ways have their bytes on the disk at the end (fsync), as a
+release has. Wall seconds, medians of five turns; rates are megabytes of images a second. The target is .8 of the copy's rate.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def main() -> None:
             return took
 
         def samples(kind: str) -> None:
-            with SampleWriter(root / "out", [kind], MadeMedia(root)) as writer:
+            with SampleWriter(root / "out", MadeMedia(root), [kind]) as writer:
                 for each in published:
                     writer.add(each, ())
 

@@ -21,15 +21,15 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 
 from components.core.digests import sha256_bytes
+from components.core.split_files import ParquetShards, SplitFiles, TarShards
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ
-from components.web.images.metadata import Unreadable, without_metadata
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, Published, Record, read_csv, record_file
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken
-from components.core.split_files import ParquetShards, SplitFiles, TarShards
 from components.web.images.head import FORMATS as SUFFIXES
+from components.web.images.metadata import Unreadable, without_metadata
 
 PARQUET, WEBDATASET = "parquet", "webdataset"
 FORMATS = {"parquet": PARQUET, "hf": PARQUET, "webdataset": WEBDATASET}
@@ -52,20 +52,18 @@ class SampleWriter(SplitFiles):
     """Writes the samples of a release whose records are written; a context manager.
 
     Args:
-        formats: folders, of the values of :data:`FORMATS`.
         crawl: holds the images; None to leave images out.
+        formats: of :data:`FORMATS`.
     """
 
-    def __init__(self, folder: Path, formats: Iterable[str], crawl: StageOutput | None) -> None:
+    def __init__(self, folder: Path, crawl: StageOutput | None, formats: Iterable[str]) -> None:
         super().__init__(folder)
-        self._crawl = crawl
-        self._parquet = self._stack.enter_context(ParquetShards(folder / PARQUET, SCHEMA)) if PARQUET in formats else None
-        self._tars = self._stack.enter_context(TarShards(folder / WEBDATASET)) if WEBDATASET in formats else None
+        self._crawl, kinds = crawl, {FORMATS[name] for name in formats}
+        self._parquet = self._stack.enter_context(ParquetShards(folder / PARQUET, SCHEMA)) if PARQUET in kinds else None
+        self._tars = self._stack.enter_context(TarShards(folder / WEBDATASET)) if WEBDATASET in kinds else None
         self._left = _count_captions(folder)
         self._waiting: dict[tuple[str, str], list[tuple[Published, Sequence[Spoken]]]] = defaultdict(list)
-        self.samples = 0
-        self.images = 0
-        """Samples with an image."""
+        self.counts = {"samples": 0, "images": 0}
 
     def add(self, published: Published, spoken: Sequence[Spoken]) -> None:
         """Add one record and its utterances; the sample is written with the image's last record."""
@@ -109,7 +107,8 @@ class SampleWriter(SplitFiles):
                 **{f"{key}.{number}.flac" if number else f"{key}.flac": data for number, data in enumerate(audio)},
             }
             self._tars.add(split, members)
-        self.samples, self.images = self.samples + 1, self.images + bool(image)
+        self.counts["samples"] += 1
+        self.counts["images"] += bool(image)
 
     def _image(self, published: Published) -> tuple[bytes, str]:
         """Return the image without metadata and its sha256; empty where there is none, or its metadata cannot be found."""
@@ -173,23 +172,10 @@ def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) 
     return {"configs": configs, "dataset_info": [{"config_name": RECORDS, "splits": sizes}]}
 
 
-ABOUT = """## Samples
-
-`{files}` hold one sample for each image in a split: `key`, which is the same in all releases; `captions`, with `languages` and
-`records` (the `id` in `records/`); `image_address` and `image_sha256` as in `records/`; `width` and `height` in pixels; and
-`utterances`, with their audio in the same order. {images}"""
-
-
-def describe_formats(folder: Path, licence: str) -> str:
-    """Return the card's section on the formats that the release has; '' for none.
-
-    Args:
-        licence: of the images; '' where they are left out.
-    """
-    names = {PARQUET: f"{PARQUET}/<split>-*.parquet", WEBDATASET: f"{WEBDATASET}/<split>-*.tar"}
-    found = "` and `".join(path for name, path in names.items() if (folder / name).is_dir())
-    images = f"Images are without metadata, `sha256` is theirs. Their licence: {licence}" if licence else "Images are left out."
-    return ABOUT.format(files=found, images=images) if found else ""
+def sample_files(folder: Path) -> str:
+    """Return the files of the formats that a release has, in Markdown; '' for none."""
+    names = {PARQUET: f"`{PARQUET}/<split>-*.parquet`", WEBDATASET: f"`{WEBDATASET}/<split>-*.tar`"}
+    return " and ".join(path for name, path in names.items() if (folder / name).is_dir())
 
 
 def verify_samples(folder: Path, records: Mapping[str, Record]) -> Iterator[str]:

@@ -31,6 +31,8 @@ class Options:
     """Of :data:`formats.FORMATS`."""
     images_licence: str = ""
     """Under which images of captions may be passed on; without one, they are left out. Posts are released with theirs."""
+    summary: bool = False
+    """Whether ``summary.*`` is written, a summary of training data."""
     subsets: Mapping[str, int] = field(default_factory=dict)
     """Of posts: subset → number of collected posts drawn for it."""
     key_file: Path | None = None
@@ -124,10 +126,15 @@ class ReleaseInputs:
     dataset: str
     stages: dict[str, StageOutput]
     """Stage → its output, in the order of the chain."""
-    settings: dict[str, dict[str, Any]]
-    """Stage → its parameters."""
+    lineages: dict[str, dict[str, Any]]
+    """Stage → its lineage."""
     cleaning: Cleaning | None = None
     """How raters cleaned the test split; None where they did not."""
+
+    @property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """Stage → its parameters."""
+        return {stage: lineage["params"] for stage, lineage in self.lineages.items()}
 
     @property
     def split(self) -> StageOutput:
@@ -185,7 +192,7 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
             if sources.get("input") != inputs.split.name or not (output.path / MANIFEST).is_file():
                 continue
             output.require_unchanged()
-            parents = _lineage(output)["parents"]
+            parents = read_lineage(output)["parents"]
             if inputs.split.digest not in [each.get("manifest_sha256") for each in parents if each["name"] == "input"]:
                 hint = f"run `dvc repro {stage_address(dataset, stage)}`, or give --no-speech"
                 raise HearsightError(f"is not of the present {inputs.split.name}", where=output.path, hint=hint)
@@ -195,7 +202,7 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
 
 def speech_settings(output: StageOutput) -> dict[str, Any]:
     """Return the published settings of an output of :func:`find_speech`: without the folder of recordings."""
-    return _without_folders({name: value for name, value in _lineage(output)["params"].items() if name != "folder"})
+    return _without_folders({name: value for name, value in read_lineage(output)["params"].items() if name != "folder"})
 
 
 def _without_folders(value: Any) -> Any:
@@ -221,10 +228,10 @@ def find_inputs(root: Path, dataset: str, *, posts: bool = False) -> ReleaseInpu
     output = StageOutput(graph.output("split", dataset))
     output.require_unchanged()
     outputs: dict[str, StageOutput] = {}
-    settings: dict[str, dict[str, Any]] = {}
+    lineages: dict[str, dict[str, Any]] = {}
     while output.path.name in stages:
-        lineage = _lineage(output)
-        outputs[output.path.name], settings[output.path.name] = output, lineage["params"]
+        lineage = lineages[output.path.name] = read_lineage(output)
+        outputs[output.path.name] = output
         parent = next((parent for parent in lineage["parents"] if parent["name"] == "input"), None)
         if parent is None:
             break
@@ -240,15 +247,15 @@ def find_inputs(root: Path, dataset: str, *, posts: bool = False) -> ReleaseInpu
         raise HearsightError(
             f"has no {missing[0]} stage before it", where=outputs["split"].path, hint="release a dataset whose chain takes it"
         )
-    cleaning = _cleaning(root, outputs["split"], settings["split"])
-    return ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(settings.items())), cleaning)
+    cleaning = _cleaning(root, outputs["split"], lineages["split"]["params"])
+    return ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(lineages.items())), cleaning)
 
 
 def _cleaning(root: Path, split: StageOutput, settings: dict[str, Any]) -> Cleaning | None:
     """Return how raters cleaned the split; raises HearsightError when the ratings are not those that it read."""
     if not settings.get("min_good"):
         return None
-    parent = next(parent for parent in _lineage(split)["parents"] if parent["name"] == "ratings")
+    parent = next(parent for parent in read_lineage(split)["parents"] if parent["name"] == "ratings")
     ratings = StageOutput(root / "data" / parent["output"])
     if ratings.digest != parent["manifest_sha256"]:
         hint = f"run `dvc repro {stage_address(split.path.parent.name, 'split')}`"
@@ -263,7 +270,8 @@ def _is_same(output: StageOutput, digest: str) -> bool:
         return False
 
 
-def _lineage(stage_output: StageOutput) -> dict[str, Any]:
+def read_lineage(stage_output: StageOutput) -> dict[str, Any]:
+    """Return the lineage of a finished output; raises HearsightError when there is none."""
     _ = stage_output.manifest  # raises for an unfinished output
     path = lineage_path(stage_output.path)
     try:

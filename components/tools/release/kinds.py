@@ -11,8 +11,8 @@ from typing import Any
 
 from components.core.errors import HearsightError
 from components.core.progress import progress
+from components.core.stage_output import StageOutput
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
-from components.tools.release.card import Card, make_card
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
 from components.tools.release.files import select_records, write_all
@@ -23,15 +23,17 @@ from components.tools.release.inputs import (
     find_inputs,
     find_speech,
     is_posts_dataset,
+    read_lineage,
     speech_settings,
 )
-from components.tools.release.notes import readme, write_notes, write_settings
+from components.tools.release.notes import write_captions_notes, write_posts_notes, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
+from components.tools.release.questions import DATASHEET, SUMMARY, read_publisher
 from components.tools.release.records import Published
-from components.tools.release.sheet import list_unanswered, read_publisher
 from components.tools.release.speech import FOLDER as SPEECH
-from components.tools.release.speech import SpeechWriter, Spoken
+from components.tools.release.speech import Corpus, SpeechWriter, Spoken
+from components.tools.release.summary import measure, write_summary
 
 Batch = tuple[str, Mapping[str, Published]]
 """Name of a shard of the split, '' for all; and key → its released records."""
@@ -44,9 +46,8 @@ def release_captions(root: Path, inputs: ReleaseInputs, options: Options, folder
     counts = write_all(selection, folder)
     examples = {split: captions.examples for split, captions in counts.statistics.items()}
     image = "a file name" if counts.local else "a web address"
-    facts = Facts(
-        inputs, publisher, examples, counts.languages, counts.left_out, image, images_licence=options.images_licence.strip()
-    )
+    licence = " ".join(options.images_licence.split())
+    facts = Facts(inputs, publisher, examples, counts.languages, counts.left_out, image, images_licence=licence)
     what = "Captions made from the alt-texts of web pages" if inputs.concepts else "Captions of images"
     more = _finish(
         root,
@@ -56,9 +57,9 @@ def release_captions(root: Path, inputs: ReleaseInputs, options: Options, folder
         "tsv" if counts.local else "cc3m",
         f"{what}; an image is named by {image}",
         batches=selection.published(),
-        write_readmes=lambda card: _write_readme(folder, readme(inputs, counts, facts.stated("licence"), card)),
+        write_notes=lambda facts: write_captions_notes(facts, counts, folder),
     )
-    return {**counts.plain(), **more, "not_stated": ", ".join(facts.not_stated()) or "nothing"}
+    return {**counts.plain(), **more}
 
 
 def release_posts(root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, options: Options, folder: Path) -> dict[str, Any]:
@@ -67,9 +68,8 @@ def release_posts(root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, opt
     posts = write_posts(root, inputs, folder, pseudonyms, options)
     examples = {split: part.posts for split, part in posts.facts.parts[""].items() if split}
     languages = Counter(each.record.language for each in posts.published.values())
-    facts = Facts(
-        inputs, publisher, examples, languages, posts.left_out, "a file of images.tar.gz", images_licence="that of the posts"
-    )
+    image, licence = "a file of images.tar.gz", "that of the posts"
+    facts = Facts(inputs, publisher, examples, languages, posts.left_out, image, images_licence=licence)
     more = _finish(
         root,
         facts,
@@ -78,12 +78,11 @@ def release_posts(root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, opt
         "pracegover",
         "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
         batches=[("", posts.published)],
-        write_readmes=lambda card: write_notes(inputs, posts.facts, folder, options, publisher, card),
+        write_notes=lambda facts: write_posts_notes(facts, posts.facts, folder, options.mask_mentions),
         subsets=dict(options.subsets),
         mask_mentions=options.mask_mentions,
     )
-    missing = list(dict.fromkeys([*list_unanswered(publisher), *facts.not_stated()]))
-    return {**posts.facts.plain(), **more, "not_stated": ", ".join(missing) or "nothing"}
+    return {**posts.facts.plain(), **more}
 
 
 def _finish(
@@ -95,40 +94,49 @@ def _finish(
     description: str,
     *,
     batches: Iterable[Batch],
-    write_readmes: Callable[[Card], None],
+    write_notes: Callable[[Facts], None],
     **settings: Any,
 ) -> dict[str, Any]:
     """Write what all kinds share, after their data; return its counts."""
     outputs = find_speech(root, facts.inputs) if options.speech else {}
+    corpora, counted = _write_media(facts, outputs, options, folder, batches)
+    lineages = {name: read_lineage(outputs[name]) for name, corpus in corpora.items() if corpus.utterances}
+    facts = replace(facts, corpora=corpora, speech=lineages)
+    speech = {name: speech_settings(output) for name, output in outputs.items()}
+    write_settings(facts.inputs, folder, layout, speech, **settings)
+    write_notes(facts)
+    spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
+    description = f"{description}. {facts.total:,} records.{spoken}"
+    values = measure(facts, folder, description)
+    if options.summary:
+        write_summary(values, folder)
+    write_croissant(facts, folder, values)
+    sheets = [*([DATASHEET] if layout == "pracegover" else []), *([SUMMARY] if options.summary else [])]
+    missing = [name for sheet in sheets for name in sheet.unanswered(facts.publisher)]
+    return {**facts.plain(), **counted, "not_stated": ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"}
+
+
+def _write_media(
+    facts: Facts, outputs: Mapping[str, StageOutput], options: Options, folder: Path, batches: Iterable[Batch]
+) -> tuple[dict[str, Corpus], dict[str, int]]:
+    """Write the spoken corpora and the samples, whose utterances these are; return the corpora and the counts of the samples."""
     with ExitStack() as stack:
-        crawl = facts.inputs.stages.get("crawl") if facts.images_licence else None
-        samples = stack.enter_context(SampleWriter(folder, [FORMATS[name] for name in options.formats], crawl))
         speech = {
             name: stack.enter_context(SpeechWriter(output, folder / SPEECH / name, options.recordings_licence))
             for name, output in outputs.items()
         }
-        for shard, published in batches if speech or options.formats else ():
+        crawl = facts.inputs.stages.get("crawl") if facts.images_licence else None
+        samples = stack.enter_context(SampleWriter(folder, crawl, options.formats)) if options.formats else None
+        for shard, published in batches if speech or samples else ():
             spoken: dict[str, list[Spoken]] = defaultdict(list)
             for each in (each for writer in speech.values() for each in writer.add(shard, published)):
                 spoken[each.utterance.record].append(each)
-            for record in progress(published.values(), len(published), "samples") if options.formats else ():
+            for record in progress(published.values(), len(published), "samples") if samples else ():
                 samples.add(record, spoken.get(record.record.id, ()))
-    if options.formats and facts.images_licence and not samples.images:
-        raise HearsightError(
-            "keeps no image that could be released", where=facts.inputs.split.path, hint="leave out --images-licence"
-        )
-    facts = replace(facts, corpora={name: writer.corpus for name, writer in speech.items()})
-    about = {name: speech_settings(output) for name, output in outputs.items()}
-    write_settings(facts.inputs, folder, layout, about, **settings)
-    write_readmes(make_card(facts, folder))
-    utterances = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
-    write_croissant(facts, folder, f"{description}. {facts.total:,} records.{utterances}")
-    counted = {"samples": samples.samples, "images": samples.images} if options.formats else {}
-    return {**facts.plain(), **counted}
-
-
-def _write_readme(folder: Path, text: str) -> None:
-    (folder / "README.md").write_text(text, encoding="utf-8")
+    if samples and crawl and not samples.counts["images"]:
+        what, hint = "keeps no image that could be released", "leave out --images-licence"
+        raise HearsightError(what, where=facts.inputs.split.path, hint=hint)
+    return {name: writer.corpus for name, writer in speech.items()}, samples.counts if samples else {}
 
 
 def release(root: Path, dataset: str, out: Path, licence: str = "", **choices: Any) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from components.core.errors import HearsightError
 from components.core.progress import progress
 from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
-from components.web.images.metadata import Unreadable, without_metadata
 from components.tools.release.inputs import Options, ReleaseInputs
 from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
 from components.tools.release.post_facts import PostFacts
 from components.tools.release.records import SPLITS, Published, Record, record_tables
+from components.web.images.metadata import Unreadable, without_metadata
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
 from components.web.takedown_list import read_takedown
