@@ -133,7 +133,7 @@ def _write_media(
                 spoken[each.utterance.record].append(each)
             for record in progress(published.values(), len(published), "samples") if samples else ():
                 samples.add(record, spoken.get(record.record.id, ()))
-    if samples and crawl and not samples.counts["images"]:
+    if samples and facts.images_licence and not samples.counts["images"]:
         what, hint = "keeps no image that could be released", "leave out --images-licence"
         raise HearsightError(what, where=facts.inputs.split.path, hint=hint)
     return {name: writer.corpus for name, writer in speech.items()}, samples.counts if samples else {}

@@ -100,9 +100,17 @@ def spoken_project(
     }
     (root / "dvc.yaml").write_bytes((PROJECT / "dvc.yaml").read_bytes())
     (root / "params.yaml").write_text(yaml.safe_dump({"chain": chain, **(params or {})}))
-    crawl = write_stage(root, "crawl", "mine", None, [candidate(each, posts) for each in captions], gone)
+    candidates = [{**candidate(each, posts), "shown": each.shown} for each in captions]
+    crawl = write_stage(root, "crawl", "mine", None, candidates, gone)
     splits = [
-        {**candidate(each, posts), "caption": each.caption, "split": each.split, "group": each.key, "text": each.caption}
+        {
+            **candidate(each, posts),
+            "shown": each.shown,
+            "caption": each.caption,
+            "split": each.split,
+            "group": each.key,
+            "text": each.caption,
+        }
         for each in captions
     ]
     split = write_stage(root, "split", "mine", crawl, splits)
@@ -118,7 +126,7 @@ def candidate(caption: Caption, posts: bool) -> dict[str, Any]:
     post = f"{caption.image.replace(' ', '_')}#{number % 2}" if posts else ""
     return {
         "key": caption.key, "image_url": caption.url, "alt": caption.caption, "language": "en", "post": post,
-        "image_sha256": sha256_bytes(caption.shown), "shown": caption.shown, "format": "PNG", "width": 24, "height": 16,
+        "image_sha256": sha256_bytes(caption.shown), "format": "PNG", "width": 24, "height": 16,
     }  # fmt: skip
 
 

@@ -221,7 +221,7 @@ def test_equal_data_give_equal_bytes_in_shards_of_bounded_size(
 ) -> None:
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "one", "CC0", formats=ALL, images_licence="CC BY 4.0")
     assert files(tmp_path / "one") == files(whole)
-    monkeypatch.setattr(split_files, "SHARD_BYTES", 30_000)
+    monkeypatch.setattr(split_files, "SHARD_BYTES", 18_000)
     monkeypatch.setattr(split_files, "GROUP_BYTES", 10_000)
     release(spoken_project(tmp_path / "q"), "mine", tmp_path / "two", "CC0", formats=ALL, images_licence="CC BY 4.0")
     for kind, suffix in (("parquet", ".parquet"), ("webdataset", ".tar")):
