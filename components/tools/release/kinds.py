@@ -22,7 +22,6 @@ from components.tools.release.inputs import (
     ReleaseInputs,
     find_inputs,
     find_speech,
-    is_posts_dataset,
     read_lineage,
     speech_settings,
 )
@@ -157,17 +156,17 @@ def release(root: Path, dataset: str, out: Path, licence: str = "", **choices: A
         raise HearsightError(f"'{unknown[0]}' is no format", where="--format", hint=f"give one of {', '.join(FORMATS)}")
     if options.images_licence and not options.formats:
         raise HearsightError("has no --format that holds images", where="--images-licence", hint="give --format parquet")
-    if is_posts_dataset(root, dataset):
+    inputs = find_inputs(root, dataset)
+    if inputs.posts:
         if options.images_licence:
             what = "is a set of posts, whose images are released under the posts' licence"
             raise HearsightError(what, where=f"dataset {dataset}", hint="leave out --images-licence")
-        pseudonyms, posts = read_pseudonyms(root, out, options.key_file), find_inputs(root, dataset, posts=True)
-        summary, new = publish_folder(out, lambda folder: release_posts(root, posts, pseudonyms, options, folder))
+        pseudonyms = read_pseudonyms(root, out, options.key_file)
+        summary, new = publish_folder(out, lambda folder: release_posts(root, inputs, pseudonyms, options, folder))
     else:
         if options.subsets or options.key_file or options.mask_mentions:
             what = "is not a set of posts: it has no subsets, users or mentions"
             hint = "leave out --subset, --key-file and --mask-mentions"
             raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
-        inputs = find_inputs(root, dataset)
         summary, new = publish_folder(out, lambda folder: release_captions(root, inputs, options, folder))
     return {"release": str(out), "dataset": dataset, **summary, "written": "yes" if new else "no: the same was there"}

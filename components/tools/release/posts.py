@@ -59,18 +59,19 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     left_out = dict.fromkeys(inputs.split.table(["key"]).column("key").to_pylist(), TAKEN_DOWN)
     digests: dict[str, str] = {}
     write_archive(folder / IMAGES, _images(inputs, instances, facts, digests))
-    for instance in instances:
-        del left_out[instance.key]
-        if instance.key not in digests:
-            left_out[instance.key] = UNREADABLE
+    left_out |= dict.fromkeys((instance.key for instance in instances), UNREADABLE)
+    left_out = {key: reason for key, reason in left_out.items() if key not in digests}
     instances = [instance for instance in instances if instance.key in digests]
     if not instances:
         raise HearsightError("holds no post that can be released", where=inputs.split.path, hint="there is nothing to release")
     write_json(folder / DATASET, (instance.published() for instance in instances))
-    published = {instance.key: _publish(instance, digests[instance.key]) for instance in instances}
+    published: dict[str, Published] = {}
     with record_tables(folder) as records:
-        for each in published.values():
-            records.add(each.record.split, each.record)
+        for each in instances:
+            name = each.filename.partition(".")[0]
+            record = Record(name, each.split, each.filename, digests[each.key], each.language, each.caption)
+            records.add(each.split, record)
+            published[each.key] = Published(record, "", each.media, each.format, each.width, each.height)
     sample = [instances[index] for index in draw_sample([(instance.key, instance.user) for instance in instances], seed)]
     write_json(folder / "sample" / DATASET, (instance.published() for instance in sample))
     for instance in sample:
@@ -84,12 +85,6 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
         facts.add(name, subset)
         write_split(folder / "subsets" / name, subset)
     return Posts(facts, published, left_out)
-
-
-def _publish(instance: Instance, digest: str) -> Published:
-    name = instance.filename.partition(".")[0]
-    record = Record(name, instance.split, instance.filename, digest, instance.language, instance.caption)
-    return Published(record, "", instance.media, instance.kind, instance.width, instance.height)
 
 
 def _images(
@@ -110,13 +105,10 @@ def _images(
 def _read_image(inputs: ReleaseInputs, instance: Instance) -> tuple[bytes, bytes]:
     """Return an image as it was crawled, and without metadata."""
     data = inputs.crawl.read_media(instance.media)
-    if sha256_bytes(data) != instance.sha256:
-        raise HearsightError(
-            f"{instance.media} is not the image of record {instance.key}",
-            where=inputs.crawl.path,
-            hint=f"run `dvc repro --force -s crawl@{inputs.crawl.path.parent.name}`",
-        )
-    return data, without_metadata(data, instance.kind)
+    if sha256_bytes(data) != instance.image_sha256:
+        hint = f"run `dvc repro --force -s crawl@{inputs.crawl.path.parent.name}`"
+        raise HearsightError(f"{instance.media} is not the image of record {instance.key}", where=inputs.crawl.path, hint=hint)
+    return data, without_metadata(data, instance.format)
 
 
 def write_archive(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
@@ -139,9 +131,5 @@ def write_split(folder: Path, instances: Sequence[Instance]) -> None:
 def write_json(path: Path, values: Iterable[Any]) -> None:
     """Write a JSON list, one element per line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="\n") as handle:
-        separator = "["
-        for value in values:
-            handle.write(f"{separator}\n{json.dumps(value, ensure_ascii=False)}")
-            separator = ","
-        handle.write("[]\n" if separator == "[" else "\n]\n")
+    lines = ",".join(f"\n{json.dumps(value, ensure_ascii=False)}" for value in values)
+    path.write_text(f"[{lines}\n]\n" if lines else "[]\n", encoding="utf-8")
