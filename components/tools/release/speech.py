@@ -34,9 +34,8 @@ FOLDER = "speech"
 VOICES_FILE = "voices.csv"
 VOICE_COLUMNS = ("voice", "origin", "engine", "model", "language", "sex", "licence", "utterances", "seconds")
 MANIFESTS = "manifests"
-COLUMNS = ["key", "record", "caption", "spoken", "language", "origin", "voice", "rate", "pitch", "gain", "seconds"]
-COLUMNS += ["audio_sha256", "media"]
 NUMBERS = ("seconds", "rate", "pitch", "gain")
+COLUMNS = ["key", "record", "caption", "spoken", "language", "origin", "voice", *NUMBERS, "audio_sha256", "media"]
 NOT_RELEASED, OTHER_CAPTION, NO_LICENCE = "record_not_released", "caption_changed", "recording_without_licence"
 """Reasons for which an utterance is left out: its record is; the release masks names in its caption; nobody stated a licence."""
 _NAMELESS = re.compile(r"\d{1,9}|human-[a-z]{2,3}")
@@ -102,7 +101,6 @@ class Corpus:
     """Reason → number of utterances."""
     splits: Counter[str] = field(default_factory=Counter)
     """Split → number of utterances."""
-    languages: Counter[str] = field(default_factory=Counter)
     licence: str = ""
     """Of recordings of people."""
 
@@ -121,7 +119,6 @@ class Corpus:
         speaker = self.speakers.setdefault(utterance.voice, Speaker(utterance.origin))
         speaker.utterances, speaker.seconds = speaker.utterances + 1, speaker.seconds + seconds
         self.splits[utterance.split] += 1
-        self.languages[utterance.language] += 1
 
     def voices(self) -> list[list[str]]:
         """Return the rows of ``voices.csv``, by name."""
@@ -159,24 +156,22 @@ class SpeechWriter(SplitFiles):
             HearsightError: an utterance's audio is missing or damaged.
         """
         for source in (each for each in self._output.shards if shard in ("", each.name)):
-            media = None
+            media = TarReader(source.media) if source.media else None
             for row in source.read(COLUMNS).to_pylist():
                 published = records.get(row["record"])
-                if published is None or (reason := self._refusal(row, published)):
-                    self.corpus.left_out[NOT_RELEASED if published is None else reason] += 1
-                    continue
-                media, member = media or TarReader(source.media or source.path), row["media"].partition("/")[2]
-                audio = media.read(member)
-                if sha256_bytes(audio) != row["audio_sha256"]:
-                    what = f"{member} is not the audio of utterance {row['key']}"
-                    raise HearsightError(what, where=media.path, hint="run its stage again")
-                utterance = self._write(row, published, audio)
-                yield Spoken(utterance, self.folder.name, partial(media.read, member))
-
-    def _refusal(self, row: Mapping[str, Any], published: Published) -> str:
-        if published_text(row["caption"]) != published_text(published.record.caption):
-            return OTHER_CAPTION
-        return NO_LICENCE if row["origin"] == "human" and not self.corpus.licence else ""
+                if published is None:
+                    self.corpus.left_out[NOT_RELEASED] += 1
+                elif published_text(row["caption"]) != published_text(published.record.caption):
+                    self.corpus.left_out[OTHER_CAPTION] += 1
+                elif row["origin"] == "human" and not self.corpus.licence:
+                    self.corpus.left_out[NO_LICENCE] += 1
+                else:
+                    member = row["media"].partition("/")[2]
+                    audio = media.read(member) if media else b""
+                    if sha256_bytes(audio) != row["audio_sha256"]:
+                        what = f"{member} is not the audio of utterance {row['key']}"
+                        raise HearsightError(what, where=source.media or source.path, hint="run its stage again")
+                    yield Spoken(self._write(row, published, audio), self.folder.name, partial(media.read, member))
 
     def _write(self, row: Mapping[str, Any], published: Published, audio: bytes) -> Utterance:
         record, speaker = published.record, self._names.get(row["voice"], row["voice"])
@@ -185,20 +180,15 @@ class SpeechWriter(SplitFiles):
         utterance = Utterance(
             id=name,
             record=record.id,
-            split=record.split,
-            image=record.image,
-            caption=record.caption,
+            **{column: getattr(record, column) for column in ("split", "image", "caption")},
             **{column: row[column] for column in ("spoken", "language", "origin", "audio_sha256")},
             voice=speaker,
             **{number: f"{row[number]:.4f}" for number in NUMBERS},
             shard="",
             file=f"{AUDIO}/{name}.flac",
         )
-        sample = {
-            ".flac": audio,
-            ".txt": record.caption.encode(),
-            ".json": json.dumps(utterance.own(), ensure_ascii=False).encode(),
-        }
+        about = json.dumps(utterance.own(), ensure_ascii=False).encode()
+        sample = {".flac": audio, ".txt": record.caption.encode(), ".json": about}
         shard = self._audio.add(record.split, {f"{AUDIO}/{name}{suffix}": data for suffix, data in sample.items()})
         self._manifests.add(record.split, utterance._replace(shard=shard))
         self.corpus.add(utterance, row["seconds"])
@@ -223,9 +213,6 @@ class SpeechWriter(SplitFiles):
 
 def _number_speakers(output: StageOutput) -> dict[str, str]:
     """Return the voices that may be people's names → ``speaker-1``, in the order of their names."""
-    voices: set[str] = set()
-    for shard in output.shards:
-        table = shard.read(["voice", "origin"])
-        pairs = zip(table["voice"].to_pylist(), table["origin"].to_pylist(), strict=True)
-        voices |= {voice for voice, origin in pairs if origin == "human" and not _NAMELESS.fullmatch(voice)}
+    rows = (row for shard in output.shards for row in shard.read(["voice", "origin"]).to_pylist())
+    voices = {row["voice"] for row in rows if row["origin"] == "human" and not _NAMELESS.fullmatch(row["voice"])}
     return {voice: f"speaker-{number}" for number, voice in enumerate(sorted(voices), 1)}
