@@ -150,7 +150,8 @@ SCHEMA = pa.schema(
 
 
 def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) -> dict[str, Any]:
-    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits; the first is the default.
+    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits: the samples where they are
+    Parquet, else records and corpora, since all configurations of a folder must have files of one format.
 
     Args:
         folder: of the release, with its data.
@@ -158,13 +159,11 @@ def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) 
         spoken: the corpora.
     """
     splits = [split for split in SPLITS if examples[split]]
-    paths = {"samples": f"{PARQUET}/{{}}-*.parquet", RECORDS: f"{RECORDS}/{{}}.csv"}
-    paths |= {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in spoken}
-    configs: list[dict[str, Any]] = []
-    for name, path in paths.items():
+    texts = {RECORDS: f"{RECORDS}/{{}}.csv"} | {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in spoken}
+    configs = []
+    for name, path in ({"samples": f"{PARQUET}/{{}}-*.parquet"} if (folder / PARQUET).is_dir() else texts).items():
         files = [{"split": split, "path": path.format(split)} for split in splits if any(folder.glob(path.format(split)))]
-        if files:
-            configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
+        configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
     sizes = [
         {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": examples[split]}
         for split in splits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.verify import verify_release
 from components.tools.takedown.listing import add
+from tests.support import PROJECT
 from tests.support.release.project import ROWS, WEB
 from tests.support.release.project import project as web_project
 from tests.tools.release.posts_files import archive, files, refusal
@@ -141,6 +143,20 @@ def test_webdataset_reads_the_corpora_by_utterance(whole: Path) -> None:
     texts = {each.key: " ".join(each.caption.split()) for each in CAPTIONS}
     for each in samples:
         assert each["txt"] == texts[each["json"]["record"]] and each["json"]["audio_sha256"] == sha256_bytes(each["flac"])
+
+
+def test_the_documented_examples_load_a_release(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
+    import datasets
+
+    release(spoken_project(tmp_path / "p"), "mine", tmp_path / "english-1")
+    (tmp_path / "english-2").symlink_to(whole)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    page = (PROJECT / "docs/release.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```python\n(.*?)```", page.partition("## Load")[2].partition("\n## ")[0], re.S)
+    assert len(examples) == 5
+    for example in examples:
+        exec(example.replace("english-synthetic", "voices_of_mine-synthetic"), {})
 
 
 def samples_of(out: Path) -> dict[str, str]:
