@@ -237,7 +237,8 @@ def check_croissant(document: Mapping[str, Any], folder: Path, sums: Mapping[str
     try:
         mlcroissant.Dataset(str(folder / NAME))
     except mlcroissant.ValidationError as error:
-        yield from (line.removeprefix("  -  ") for line in str(error).splitlines() if line.startswith("  -  "))
+        found = [line.removeprefix("  -  ") for line in str(error).partition(" warning(s)")[0].splitlines()]
+        yield from (line for line in found if not line.startswith("Found the following"))
     described = {each["contentUrl"]: each for each in document["distribution"] if each["@type"] == "cr:FileObject"}
     for file in sorted(sums.keys() | described.keys()):
         if file not in sums or file not in described:
