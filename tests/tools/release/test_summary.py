@@ -105,6 +105,10 @@ def test_what_nobody_stated_or_knows_is_marked_for_a_person(root: Path, tmp_path
     shutil.rmtree(tmp_path / "p/data/store")
     release(tmp_path / "p", "mine", tmp_path / "out", summary=True)
     assert MISSING in answers(tmp_path / "out")["2.3.4"], "the days of a snapshot that is not here are unknown"
+    params = (tmp_path / "p/params.yaml").read_text().replace("models: mine-1", "collected: Spring 2026")
+    (tmp_path / "p/params.yaml").write_text(params)
+    release(tmp_path / "p", "mine", tmp_path / "stated", summary=True)
+    assert answers(tmp_path / "stated")["2.3.4"].strip() == "Spring 2026"
     assert f"<strong>{MISSING}</strong>" in (tmp_path / "out/summary.html").read_text()
 
 
