@@ -202,16 +202,17 @@ def _parquet(home: str, file: Path) -> dict[str, Any]:
     """
     fields, name = [], f"{home}-rows"
     for column in pq.read_schema(file):
-        kind, more = column.type, SPLIT if column.name == "split" else {}
-        source = {"fileSet": {"@id": f"{home}-files"}, "extract": {"column": column.name}}
+        kind, more = column.type, dict[str, Any](SPLIT if column.name == "split" else {})
+        source: dict[str, Any] = {"fileSet": {"@id": f"{home}-files"}, "extract": {"column": column.name}}
         if pa.types.is_list(kind):
-            kind, more = kind.value_type, {"isArray": True, "arrayShape": "-1"}
+            kind = kind.value_type
+            more |= {"isArray": True, "arrayShape": "-1"}
         if pa.types.is_struct(kind):
             if kind.get_field_index("bytes") < 0:
                 continue
             source["transform"] = {"jsonPath": "bytes"}
-            more = {**more, "dataType": "sc:AudioObject" if column.name == "audio" else "sc:ImageObject"}
-        fields.append(_field(name, column.name, source, **{"dataType": TYPES.get(str(kind), "sc:Text"), **more}))
+            more["dataType"] = "sc:AudioObject" if column.name == "audio" else "sc:ImageObject"
+        fields.append(_field(name, column.name, source, **{"dataType": TYPES.get(str(kind), "sc:Text")} | more))
     return _record_set(name, fields, fields[0]["name"])
 
 
@@ -237,7 +238,8 @@ def check_croissant(document: Mapping[str, Any], folder: Path, sums: Mapping[str
     try:
         mlcroissant.Dataset(str(folder / NAME))
     except mlcroissant.ValidationError as error:
-        yield from (line.removeprefix("  -  ") for line in str(error).splitlines() if line.startswith("  -  "))
+        found = [line.removeprefix("  -  ") for line in str(error).partition(" warning(s)")[0].splitlines()]
+        yield from (line for line in found if not line.startswith("Found the following"))
     described = {each["contentUrl"]: each for each in document["distribution"] if each["@type"] == "cr:FileObject"}
     for file in sorted(sums.keys() | described.keys()):
         if file not in sums or file not in described:

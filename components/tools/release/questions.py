@@ -1,7 +1,8 @@
 """Answer the questions of a sheet from measured values and the publishers' statements: a datasheet, a summary, RAI metadata.
 
 A sheet is a file ``data/<name>.yaml``. Of a question, ``stated`` names the publishers' field whose text comes first, and
-``answer`` is a Jinja template of measured values, a paragraph a line. One with neither is answered ``missing``.
+``answer`` is a Jinja template of measured values, a paragraph a line. Where that is empty, the field ``otherwise`` stands for it.
+A question without any of them is answered ``missing``.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Sheet(NamedTuple):
     """The text of a sheet."""
 
     questions: dict[str, dict[str, str]]
-    """Number → question, stated, answer."""
+    """Number → question, stated, answer, otherwise."""
     title: str = ""
     intro: str = ""
     missing: str = ""
@@ -52,6 +53,11 @@ class Sheet(NamedTuple):
         """The publishers' fields with the questions that they answer, in their order."""
         return {entry["stated"]: entry["question"] for entry in self.questions.values() if "stated" in entry}
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """As :attr:`stated`, with the fields that stand for what was not measured."""
+        return self.stated | {entry["otherwise"]: entry["question"] for entry in self.questions.values() if "otherwise" in entry}
+
     def unanswered(self, publisher: Mapping[str, str]) -> list[str]:
         """Return the publishers' fields that are empty."""
         return [name for name in self.stated if not publisher[name].strip()]
@@ -60,18 +66,19 @@ class Sheet(NamedTuple):
         """Return every question's answer, in order."""
         answers: dict[str, Answer] = {}
         for number, entry in self.questions.items():
-            texts = render_text(entry.get("answer", ""), values).split("\n")
+            texts = [text.strip() for text in render_text(entry.get("answer", ""), values).split("\n") if text.strip()]
+            table = tables.get(number, ())
             if "stated" in entry:
                 texts.insert(0, " ".join(publisher[entry["stated"]].split()) or self.missing)
-            table = tables.get(number, ())
-            paragraphs = [text.strip() for text in texts if text.strip()] or ([] if table else [self.missing])
-            answers[number] = Answer(entry.get("question", number), paragraphs, table)
+            elif not (texts or table):
+                texts = [" ".join(publisher.get(entry.get("otherwise", ""), "").split()) or self.missing]
+            answers[number] = Answer(entry.get("question", number), texts, table)
         return answers
 
     def texts(self, dataset: str, answers: Mapping[str, Answer]) -> dict[str, str]:
         """Return the answers as Markdown and as a page, by suffix."""
-        values = {"sheet": self, "title": self.title.format(dataset), "answers": answers}
-        return {suffix: render(DATA, f"sheet.{suffix}", **values) for suffix in ("md", "html")}
+        title = self.title.format(dataset)
+        return {suffix: render(DATA, f"sheet.{suffix}", sheet=self, title=title, answers=answers) for suffix in ("md", "html")}
 
     def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> None:
         """Write the texts beside each other."""
@@ -92,7 +99,7 @@ METADATA = {
     "citation": "How to cite it, as BibTeX.",
 }
 """Statements that only metadata have (Croissant 1.1), with their meaning."""
-_STATED = {**DATASHEET.stated, **SUMMARY.stated, **RAI.stated, **METADATA}
+_STATED = {**DATASHEET.fields, **SUMMARY.fields, **RAI.fields, **METADATA}
 _FIELDS: dict[str, Any] = {name: (str, Field("", description=meaning)) for name, meaning in _STATED.items()}
 Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
 """The publishers' answers, ``params.yaml:release.<dataset>``; an empty one is reported as missing."""

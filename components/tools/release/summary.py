@@ -48,7 +48,7 @@ def measure(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
         "description": description,
         "release": measure_files(folder),
         "project": _of_project(facts),
-        "stated": {name: facts.stated(name) for name in SUMMARY.stated},
+        "stated": {name: facts.stated(name) for name in SUMMARY.fields},
     }
 
 

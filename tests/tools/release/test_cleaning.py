@@ -53,7 +53,7 @@ def test_the_card_says_how_many_were_rated_kept_and_dropped_and_how_raters_agree
     text = (tmp_path / "out/README.md").read_text()
     assert "2 test records were rated GOOD or BAD by 3 raters each (4 people in all)" in text
     assert "1 with 2 or more GOOD stay, 1 are dropped." in text and "alpha of the raters is 0.500" in text
-    assert "| split | record | 8 | 7 | rated_bad 1 |" in text
+    assert "| split | record | 8 | 7 | 12.5% | rated_bad 1 |" in text
     assert '"min_good": 2' in (tmp_path / "out/settings.json").read_text()
 
 
