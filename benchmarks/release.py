@@ -66,7 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", type=int, default=20_000)
     number = parser.parse_args().images
-    with tempfile.TemporaryDirectory(dir=Path.cwd() / "data") as folder:
+    with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         published, size = make(root, number)
 
