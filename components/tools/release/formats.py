@@ -25,7 +25,7 @@ from components.core.split_files import ParquetShards, SplitFiles, TarShards
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ
 from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import SPLITS, Published, Record, read_csv, record_file
+from components.tools.release.records import SPLITS, Published, Record, published_text, read_csv, record_file
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken
 from components.web.images.head import FORMATS as SUFFIXES
@@ -102,7 +102,7 @@ class SampleWriter(SplitFiles):
         if self._tars:
             members = {
                 **({f"{key}.{suffix}": image} if image else {}),
-                f"{key}.txt": "\n".join(fields["captions"]).encode(),
+                f"{key}.txt": "\n".join(published_text(record.caption) for record in records).encode(),
                 f"{key}.json": json.dumps(fields, ensure_ascii=False).encode(),
                 **{f"{key}.{number}.flac" if number else f"{key}.flac": data for number, data in enumerate(audio)},
             }
@@ -126,8 +126,8 @@ def _count_captions(folder: Path) -> dict[tuple[str, str], int]:
     """Return (split, image) → number of captions, where there are several."""
     counts = {}
     for split in SPLITS:
-        options = csv.ConvertOptions(include_columns=["image"], column_types={"image": pa.string()})
-        images = csv.read_csv(record_file(folder, split), convert_options=options)["image"]
+        columns, lines = csv.ConvertOptions(include_columns=["image"]), csv.ParseOptions(newlines_in_values=True)
+        images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"].cast(pa.string())
         several = [each for each in pc.value_counts(images).to_pylist() if each["counts"] > 1]
         counts |= {(split, each["values"]): each["counts"] for each in several}
     return counts
@@ -220,7 +220,8 @@ def _read_tar(path: Path) -> Iterator[Sample]:
         for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
             data = {each.name.partition(".")[2]: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
             sample = json.loads(data.pop("json"))
-            if data.pop("txt").decode().split("\n") != sample["captions"] or key != sample["key"]:
+            captions = [published_text(caption) for caption in sample["captions"]]
+            if data.pop("txt").decode().split("\n") != captions or key != sample["key"]:
                 sample["key"] = f"of {key}, whose .txt or name differs from its .json,"
             image = next((data.pop(suffix) for suffix in SUFFIXES.values() if suffix in data), b"")
             yield sample, image, list(data.values())

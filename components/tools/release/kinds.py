@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.errors import HearsightError
 from components.core.progress import progress
@@ -38,8 +39,21 @@ Batch = tuple[str, Mapping[str, Published]]
 """Name of a shard of the split, '' for all; and key → its released records."""
 
 
-def release_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: Path) -> dict[str, Any]:
-    """Write a release of captions; return its counts."""
+class Written(NamedTuple):
+    """What the files of one kind of release hold, and what all kinds share is made from."""
+
+    facts: Facts
+    layout: str
+    """``crawl.source.layout`` that reads them."""
+    description: str
+    batches: Iterable[Batch]
+    write_notes: Callable[[Facts], None]
+    counts: dict[str, Any]
+    settings: dict[str, Any]
+
+
+def write_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: Path) -> Written:
+    """Write the tables of a release of captions."""
     publisher = read_publisher(root, inputs.dataset, options.licence)
     selection = select_records(root, inputs)
     counts = write_all(selection, folder)
@@ -48,71 +62,51 @@ def release_captions(root: Path, inputs: ReleaseInputs, options: Options, folder
     licence = " ".join(options.images_licence.split())
     facts = Facts(inputs, publisher, examples, counts.languages, counts.left_out, image, images_licence=licence)
     what = "Captions made from the alt-texts of web pages" if inputs.concepts else "Captions of images"
-    more = _finish(
-        root,
+    layout, what = "tsv" if counts.local else "cc3m", f"{what}; an image is named by {image}"
+    return Written(
         facts,
-        options,
-        folder,
-        "tsv" if counts.local else "cc3m",
-        f"{what}; an image is named by {image}",
-        batches=selection.published(),
-        write_notes=lambda facts: write_captions_notes(facts, counts, folder),
+        layout,
+        what,
+        selection.published(),
+        partial(write_captions_notes, counts=counts, folder=folder),
+        counts.plain(),
+        {},
     )
-    return {**counts.plain(), **more}
 
 
-def release_posts(root: Path, inputs: ReleaseInputs, pseudonyms: Pseudonyms, options: Options, folder: Path) -> dict[str, Any]:
-    """Write a release of posts; return its counts, and what the publishers have not stated."""
+def write_anonymous_posts(root: Path, inputs: ReleaseInputs, options: Options, pseudonyms: Pseudonyms, folder: Path) -> Written:
+    """Write the files of a release of posts."""
     publisher = read_publisher(root, inputs.dataset, options.licence)
     posts = write_posts(root, inputs, folder, pseudonyms, options)
     examples = {split: part.posts for split, part in posts.facts.parts[""].items() if split}
     languages = Counter(each.record.language for each in posts.published.values())
     image, licence = "a file of images.tar.gz", "that of the posts"
     facts = Facts(inputs, publisher, examples, languages, posts.left_out, image, images_licence=licence)
-    more = _finish(
-        root,
-        facts,
-        options,
-        folder,
-        "pracegover",
-        "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
-        batches=[("", posts.published)],
-        write_notes=lambda facts: write_posts_notes(facts, posts.facts, folder, options.mask_mentions),
-        subsets=dict(options.subsets),
-        mask_mentions=options.mask_mentions,
-    )
-    return {**posts.facts.plain(), **more}
+    what = "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes"
+    notes = partial(write_posts_notes, posts=posts.facts, folder=folder, mask_mentions=options.mask_mentions)
+    settings = {"subsets": dict(options.subsets), "mask_mentions": options.mask_mentions}
+    return Written(facts, "pracegover", what, [("", posts.published)], notes, posts.facts.plain(), settings)
 
 
-def _finish(
-    root: Path,
-    facts: Facts,
-    options: Options,
-    folder: Path,
-    layout: str,
-    description: str,
-    *,
-    batches: Iterable[Batch],
-    write_notes: Callable[[Facts], None],
-    **settings: Any,
-) -> dict[str, Any]:
-    """Write what all kinds share, after their data; return its counts."""
+def finish(root: Path, written: Written, options: Options, folder: Path) -> dict[str, Any]:
+    """Write what all kinds share, after their data; return the release's counts, and what the publishers have not stated."""
+    facts = written.facts
     outputs = find_speech(root, facts.inputs) if options.speech else {}
-    corpora, counted = _write_media(facts, outputs, options, folder, batches)
+    corpora, samples = _write_media(facts, outputs, options, folder, written.batches)
     lineages = {name: read_lineage(outputs[name]) for name, corpus in corpora.items() if corpus.utterances}
     facts = replace(facts, corpora=corpora, speech=lineages)
     speech = {name: speech_settings(output) for name, output in outputs.items()}
-    write_settings(facts.inputs, folder, layout, speech, **settings)
-    write_notes(facts)
+    write_settings(facts.inputs, folder, written.layout, speech, **written.settings)
+    written.write_notes(facts)
     spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
-    description = f"{description}. {facts.total:,} records.{spoken}"
-    values = measure(facts, folder, description)
+    values = measure(facts, folder, f"{written.description}. {facts.total:,} records.{spoken}")
     if options.summary:
         write_summary(values, folder)
     write_croissant(facts, folder, values)
-    sheets = [*([DATASHEET] if layout == "pracegover" else []), *([SUMMARY] if options.summary else [])]
+    sheets = [*([DATASHEET] if facts.inputs.posts else []), *([SUMMARY] if options.summary else [])]
     missing = [name for sheet in sheets for name in sheet.unanswered(facts.publisher)]
-    return {**facts.plain(), **counted, "not_stated": ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"}
+    not_stated = ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"
+    return {**written.counts, **facts.plain(), **samples, "not_stated": not_stated}
 
 
 def _write_media(
@@ -159,16 +153,14 @@ def release(root: Path, dataset: str, out: Path, licence: str = "", **choices: A
     if options.images_licence and not options.formats:
         raise HearsightError("has no --format that holds images", where="--images-licence", hint="give --format parquet")
     inputs = find_inputs(root, dataset)
+    if inputs.posts and options.images_licence:
+        what, hint = "is a set of posts, whose images are released under the posts' licence", "leave out --images-licence"
+        raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
+    if not inputs.posts and (options.subsets or options.key_file or options.mask_mentions):
+        what = "is not a set of posts: it has no subsets, users or mentions"
+        raise HearsightError(what, where=f"dataset {dataset}", hint="leave out --subset, --key-file and --mask-mentions")
+    write = partial(write_captions, root, inputs, options)
     if inputs.posts:
-        if options.images_licence:
-            what = "is a set of posts, whose images are released under the posts' licence"
-            raise HearsightError(what, where=f"dataset {dataset}", hint="leave out --images-licence")
-        pseudonyms = read_pseudonyms(root, out, options.key_file)
-        summary, new = publish_folder(out, lambda folder: release_posts(root, inputs, pseudonyms, options, folder))
-    else:
-        if options.subsets or options.key_file or options.mask_mentions:
-            what = "is not a set of posts: it has no subsets, users or mentions"
-            hint = "leave out --subset, --key-file and --mask-mentions"
-            raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
-        summary, new = publish_folder(out, lambda folder: release_captions(root, inputs, options, folder))
+        write = partial(write_anonymous_posts, root, inputs, options, read_pseudonyms(root, out, options.key_file))
+    summary, new = publish_folder(out, lambda folder: finish(root, write(folder), options, folder))
     return {"release": str(out), "dataset": dataset, **summary, "written": "yes" if new else "no: the same was there"}

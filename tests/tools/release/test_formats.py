@@ -29,7 +29,7 @@ from tests.support import PROJECT
 from tests.support.release.project import ROWS, WEB
 from tests.support.release.project import project as web_project
 from tests.tools.release.posts_files import archive, files, refusal
-from tests.tools.release.posts_project import project
+from tests.tools.release.posts_project import posts, project
 from tests.tools.release.spoken_project import CAPTIONS, VOICES, spoken, spoken_project
 
 ALL = ("parquet", "webdataset")
@@ -185,7 +185,9 @@ def test_keys_are_the_same_in_a_release_with_other_records(tmp_path: Path) -> No
 
 
 def test_posts_have_their_published_images_and_no_order_of_theirs(tmp_path: Path, load: Any) -> None:
-    release(project(tmp_path / "p"), "posts", tmp_path / "out", formats=["hf", "webdataset"])
+    records = posts()
+    records[0]["caption"] += "\nE o mar."
+    release(project(tmp_path / "p", records), "posts", tmp_path / "out", formats=["hf", "webdataset"])
     images = archive(tmp_path / "out")
     loaded = load(tmp_path / "out")
     for split in loaded.values():
@@ -220,8 +222,8 @@ def test_what_cannot_be_written_is_refused_with_one_line(tmp_path: Path) -> None
     assert "has no --format that holds images" in refusal(mine, tmp_path / "out", **given)
     asked = refusal(web, tmp_path / "out", dataset="english", images_licence="CC0", formats=["hf"])
     assert "keeps no image that could be released" in asked
-    posts = refusal(project(tmp_path / "q"), tmp_path / "out", images_licence="CC0", formats=["hf"])
-    assert "released under the posts' licence" in posts
+    asked = refusal(project(tmp_path / "q"), tmp_path / "out", images_licence="CC0", formats=["hf"])
+    assert "released under the posts' licence" in asked
 
 
 def test_images_on_the_web_are_named_by_their_address(tmp_path: Path, load: Any) -> None:
