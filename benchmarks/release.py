@@ -21,7 +21,7 @@ from statistics import median
 import numpy as np
 from PIL import Image
 
-from benchmarks.harness import in_turns, peak_bytes, seconds, show
+from benchmarks.harness import in_turns, peak_bytes, show
 from benchmarks.made_media import MadeMedia
 from components.core.digests import sha256_bytes
 from components.core.files import sync
@@ -70,10 +70,14 @@ def main() -> None:
         root = Path(folder)
         published, size = make(root, number)
 
-        def timed(work: Callable[[], object], durable: bool) -> float:
+        def timed(work: Callable[[], None], durable: bool) -> float:
             (root / "out").mkdir()
             shutil.copytree(root / "records", root / "out" / "records")
-            took = seconds(lambda: (work(), sync(root / "out") if durable else None), time.perf_counter)
+            start = time.perf_counter()
+            work()
+            if durable:
+                sync(root / "out")
+            took = time.perf_counter() - start
             shutil.rmtree(root / "out")
             return took
 
@@ -86,22 +90,14 @@ def main() -> None:
             for path in (root / folder).iterdir():
                 shutil.copyfile(path, root / "out" / path.name)
 
-        ways = {
-            (name, durable): partial(timed, work, durable)
-            for durable, of in ((False, "files"), (True, "media"))
-            for name, work in (
-                ("copy", partial(copy, of)),
-                (PARQUET, partial(samples, PARQUET)),
-                (WEBDATASET, partial(samples, WEBDATASET)),
-            )
-        }
-        spent = in_turns(ways, RUNS, warm=1)
-        for (name, durable), times in spent.items():
-            took = median(times)
-            ratio = {"of the copy's rate": median(spent["copy", durable]) / took}
-            show(
-                {"way": name, "copied": "one tar, synced" if durable else "files", "s": took, "MB/s": size / 1e6 / took, **ratio}
-            )
+        for durable, copied in ((False, "files"), (True, "media")):
+            kinds = {kind: partial(samples, kind) for kind in (PARQUET, WEBDATASET)}
+            ways = {"copy": partial(copy, copied), **kinds}
+            spent = in_turns({name: partial(timed, work, durable) for name, work in ways.items()}, RUNS, warm=1)
+            of = "one tar, synced" if durable else "files"
+            for name, times in spent.items():
+                rates = {"MB/s": size / 1e6 / median(times), "of the copy's rate": median(spent["copy"]) / median(times)}
+                show({"way": name, "copied": of, "s": median(times), **rates})
         show({"images": number, "MB": size / 1e6, "peak, MiB": peak_bytes() >> 20})
 
 

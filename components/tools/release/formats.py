@@ -124,7 +124,7 @@ class SampleWriter(SplitFiles):
 
 def _count_captions(folder: Path) -> dict[tuple[str, str], int]:
     """Return (split, image) → number of captions, where there are several."""
-    counts = {}
+    counts: dict[tuple[str, str], int] = {}
     for split in SPLITS:
         columns, lines = csv.ConvertOptions(include_columns=["image"]), csv.ParseOptions(newlines_in_values=True)
         images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"].cast(pa.string())
@@ -160,7 +160,7 @@ def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) 
     """
     splits = [split for split in SPLITS if examples[split]]
     texts = {RECORDS: f"{RECORDS}/{{}}.csv"} | {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in spoken}
-    configs = []
+    configs: list[dict[str, Any]] = []
     for name, path in ({"samples": f"{PARQUET}/{{}}-*.parquet"} if (folder / PARQUET).is_dir() else texts).items():
         files = [{"split": split, "path": path.format(split)} for split in splits if any(folder.glob(path.format(split)))]
         configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})

@@ -124,10 +124,10 @@ def _write_media(
             spoken: dict[str, list[Spoken]] = defaultdict(list)
             for each in (each for writer in speech.values() for each in writer.add(shard, published)):
                 spoken[each.utterance.record].append(each)
-            # Of single shards the shards are counted.
-            records = published.values() if shard else progress(published.values(), len(published), "samples")
-            for record in records if samples else ():
-                samples.add(record, spoken.get(record.record.id, ()))
+            if samples:
+                # Of single shards the shards are counted.
+                for record in published.values() if shard else progress(published.values(), len(published), "samples"):
+                    samples.add(record, spoken.get(record.record.id, ()))
     if samples and facts.images_licence and not samples.counts["images"]:
         what, hint = "keeps no image that could be released", "leave out --images-licence"
         raise HearsightError(what, where=facts.inputs.split.path, hint=hint)

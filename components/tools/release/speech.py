@@ -156,7 +156,7 @@ class SpeechWriter(SplitFiles):
             HearsightError: an utterance's audio is missing or damaged.
         """
         for source in (each for each in self._output.shards if shard in ("", each.name)):
-            media = TarReader(source.media) if source.media else None
+            read = TarReader(source.media).read if source.media else lambda member: b""
             for row in source.read(COLUMNS).to_pylist():
                 published = records.get(row["record"])
                 if published is None:
@@ -167,11 +167,11 @@ class SpeechWriter(SplitFiles):
                     self.corpus.left_out[NO_LICENCE] += 1
                 else:
                     member = row["media"].partition("/")[2]
-                    audio = media.read(member) if media else b""
+                    audio = read(member)
                     if sha256_bytes(audio) != row["audio_sha256"]:
                         what = f"{member} is not the audio of utterance {row['key']}"
                         raise HearsightError(what, where=source.media or source.path, hint="run its stage again")
-                    yield Spoken(self._write(row, published, audio), self.folder.name, partial(media.read, member))
+                    yield Spoken(self._write(row, published, audio), self.folder.name, partial(read, member))
 
     def _write(self, row: Mapping[str, Any], published: Published, audio: bytes) -> Utterance:
         record, speaker = published.record, self._names.get(row["voice"], row["voice"])
