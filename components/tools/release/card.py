@@ -13,11 +13,10 @@ import yaml
 
 from components.reporting.pages import render
 from components.tools.release.facts import Facts, hub_licence, limitations
+from components.tools.release.formats import hub_files, sample_files
 from components.tools.release.post_facts import count_losses, loss_table
 from components.tools.release.questions import DATA
-from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import SPLITS, record_file
-from components.tools.release.speech import FLICKR_CAPTIONS, MANIFESTS
+from components.tools.release.speech import FLICKR_CAPTIONS
 from components.tools.release.speech import FOLDER as SPEECH
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
@@ -35,6 +34,7 @@ def write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None
         losses=loss_table(count_losses(facts.inputs)),
         limitations=limitations(facts),
         flickr_lists=lists,
+        samples=sample_files(folder),
         **values,
     )
     (folder / "README.md").write_text(re.sub("\n{3,}", "\n\n", text) + "\n", encoding="utf-8")
@@ -42,23 +42,13 @@ def write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None
 
 def front_matter(facts: Facts, folder: Path) -> str:
     """Return the front matter with its lines of dashes."""
-    splits = [split for split in SPLITS if facts.examples[split]]
     spoken = [name for name, corpus in facts.corpora.items() if corpus.utterances]
-    files = [{"split": split, "path": f"{RECORDS}/{split}.csv"} for split in splits]
-    sizes = [
-        {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": facts.examples[split]}
-        for split in splits
-    ]
     values: dict[str, Any] = {
         **hub_licence(facts.stated("licence")),
         "language": sorted(filter(None, facts.languages)),
         "pretty_name": facts.dataset,
         "size_categories": [next((name for limit, name in SIZES if facts.total < limit), LARGER)],
         "task_categories": ["image-to-text", *(["text-to-speech", "automatic-speech-recognition"] if spoken else [])],
-        "configs": [
-            {"config_name": "records", "default": True, "data_files": files},
-            *({"config_name": name, "data_files": f"{SPEECH}/{name}/{MANIFESTS}/*.csv"} for name in spoken),
-        ],
-        "dataset_info": [{"config_name": "records", "splits": sizes}],
+        **hub_files(folder, facts.examples, spoken),
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n"

@@ -51,6 +51,8 @@ class Facts:
     corpora: Mapping[str, Corpus] = field(default_factory=dict)
     speech: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Corpus → lineage of the output that it is of."""
+    images_licence: str = ""
+    """Of the images in the samples; empty where they are left out."""
 
     @property
     def dataset(self) -> str:

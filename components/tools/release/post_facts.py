@@ -175,7 +175,7 @@ class PostFacts:
             self.dated += days is not None
             self.late += days is not None and days > WINDOW
             self.languages[instance.language or "not stated"] += 1
-            self.formats[instance.kind] += 1
+            self.formats[instance.format] += 1
             self.without_owner += not instance.user
             mention, address, mail = find_personal_data(instance.raw_caption)
             self.mentions, self.addresses, self.mails = self.mentions + mention, self.addresses + address, self.mails + mail

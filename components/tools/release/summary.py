@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from components.metrics.tokens import tokenize
 from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations
-from components.tools.release.inputs import DESCRIPTION_STAGE, ReleaseInputs
+from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import Loss, Span, count_losses, loss_table
 from components.tools.release.questions import SUMMARY, Answer, Table, share
 from components.tools.release.records import SPLITS, read_csv, read_records
@@ -89,8 +89,8 @@ def _of_project(facts: Facts) -> dict[str, Any]:
         "collected": [span.first, span.last] if span.first else [],
         "losses": [asdict(loss) for loss in count_losses(inputs)],
         "left_out": dict(sorted(Counter(facts.left_out.values()).items())),
-        "cleaning": inputs.cleaning.text() if inputs.cleaning else "",
-        "posts": DESCRIPTION_STAGE in inputs.stages,
+        "cleaning": inputs.cleaning,
+        "posts": inputs.posts,
         "limitations": limitations(facts),
     }
 
