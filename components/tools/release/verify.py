@@ -102,7 +102,9 @@ def _verify_audio(name: str, corpus: Path, utterances: Mapping[str, Utterance]) 
 
 SHOWN = 20
 """Errors of one kind that are printed; the others are only counted."""
-DAMAGES = (HearsightError, OSError, ValueError, KeyError, TypeError, AttributeError, tarfile.TarError, yaml.YAMLError)
+DAMAGES = (
+    HearsightError, OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, tarfile.TarError, yaml.YAMLError,
+)  # fmt: skip
 """What reading a file of another form raises."""
 
 

@@ -144,7 +144,10 @@ def test_parquet_tables_are_described_by_their_schema_and_read_by_the_official_l
         pq.write_table(pa.Table.from_pylist([each], schema=schema), tmp_path / f"out/parquet/{each['key']}-00000.parquet")
     inputs = find_inputs(root / "p", "mine")
     facts = Facts(inputs, read_publisher(root / "p", "mine", ""), {}, Counter(), {}, "")
-    (tmp_path / "out" / NAME).write_text(json.dumps(describe(facts, tmp_path / "out", "Captions.")))
+    made = describe(facts, tmp_path / "out", "Captions.")
+    (tmp_path / "out" / NAME).write_text(json.dumps(made))
+    lists = [field["name"] for field in made["recordSet"][2]["field"] if field.get("isArray") and field["arrayShape"] == "-1"]
+    assert lists == ["captions", "audio"]
     read = list(mlcroissant.Dataset(str(tmp_path / "out" / NAME)).records("parquet-rows"))
     assert {each["parquet-rows/split"] for each in read} == {b"train", b"test"}
     assert read[0]["parquet-rows/image"].size == (3, 2) and read[0]["parquet-rows/captions"] == [b"a", b"b"]

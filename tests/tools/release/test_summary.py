@@ -18,6 +18,7 @@ from components.tools.release.questions import SUMMARY
 from components.tools.release.verify import verify_release
 from components.web.consent_policy import RULES
 from tests.support.command import hearsight
+from tests.support.release.project import project as captions_project
 from tests.tools.release import spoken_project
 from tests.tools.release.posts_project import project as posts_project
 from tests.tools.release.spoken_project import Caption
@@ -110,6 +111,13 @@ def test_what_nobody_stated_or_knows_is_marked_for_a_person(root: Path, tmp_path
     release(tmp_path / "p", "mine", tmp_path / "stated", summary=True)
     assert answers(tmp_path / "stated")["2.3.4"].strip() == "Spring 2026"
     assert f"<strong>{MISSING}</strong>" in (tmp_path / "out/summary.html").read_text()
+
+
+def test_a_release_without_its_crawl_has_a_summary_that_says_so(tmp_path: Path) -> None:
+    release(captions_project(tmp_path / "p"), "english", tmp_path / "out", summary=True)
+    found = answers(tmp_path / "out")
+    assert all(found[number].strip() == MISSING for number in ("2.3.1", "2.3.3", "2.3.4", "2.3.5", "3.1.2"))
+    assert "meadow.sample" in found["2.3.6"] and verify_release(tmp_path / "out").errors == []
 
 
 def test_a_summary_of_posts_names_no_server_that_may_be_a_persons(tmp_path: Path) -> None:

@@ -105,6 +105,11 @@ def state_another_size(out: Path) -> None:
         (state_another_size, "croissant.json: README.md has another size than described"),
         (lambda out: change(out / "settings.json", '"layout": "tsv"', '"layout": "cc3m"'), "tables cannot be read"),
         (lambda out: (out / "croissant.json").write_text("{"), "croissant.json cannot be read"),
+        # The official library follows an empty node until the stack ends.
+        (
+            lambda out: change(out / "croissant.json", '"https://creativecommons.org/licenses/by/4.0/"', "{}"),
+            "croissant.json cannot be read",
+        ),
     ],
 )
 def test_a_release_that_is_not_imported_as_it_was_released_has_an_error(
