@@ -134,12 +134,23 @@ def release(
             help="The licence under which speakers agreed to publish their recordings; without it these are left out.",
         ),
     ] = "",
+    formats: Annotated[
+        list[str] | None,
+        typer.Option("--format", help="Also samples as parquet (hf is the same) or webdataset. Repeatable."),
+    ] = None,
+    images_licence: Annotated[
+        str,
+        typer.Option("--images-licence", help="Captions: the licence under which samples hold the images; without it, none do."),
+    ] = "",
+    summary: Annotated[
+        bool, typer.Option("--summary", help="Also write a summary of training data, in the order of the AI Act's template.")
+    ] = False,
 ) -> None:
     """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
     from components.tools.release.instances import parse_subsets
     from components.tools.release.kinds import release as write_release
 
-    summary = write_release(
+    done = write_release(
         find_root(),
         dataset,
         out,
@@ -149,8 +160,11 @@ def release(
         mask_mentions=mask_mentions,
         speech=speech,
         recordings_licence=recordings_licence,
+        formats=formats or (),
+        images_licence=images_licence,
+        summary=summary,
     )
-    print_line(summary)
+    print_line(done)
 
 
 @app.command("verify-release")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,13 @@ def render(templates: Path, template: str, /, *, warnings: Sequence[str] = (), *
         values: variables of the template.
     """
     return _environment(templates).get_template(template).render(warnings=warnings, about_warnings=ABOUT, **values)
+
+
+def render_text(text: str, values: Mapping[str, Any]) -> str:
+    """Render a template that is no file, as plain text; an undefined variable is an error."""
+    from jinja2 import StrictUndefined  # slow to import
+
+    return _environment(SHARED).overlay(undefined=StrictUndefined, trim_blocks=False).from_string(text).render(values)
 
 
 @cache

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from components.core.errors import HearsightError
 from components.search.queries import Query, parse_query, read_query
@@ -52,7 +52,7 @@ class ServedSearch:
             raise HearsightError(f"'{options['kind']}' is not a kind", where="kind", hint=f"write {', '.join(KINDS)} or {BOTH}")
         kinds = KINDS if options["kind"] == BOTH else (options["kind"],)
         results = []
-        for number, row in enumerate(rows.to_dict("records")):
+        for number, row in enumerate(cast("list[dict[str, Any]]", rows.to_dict("records"))):
             vector = self.searcher.encoder.embed(query_of(row, f"row {number}"))
             near = self.searcher.find(vector, int(options["k"]), kinds, language=options["language"], split=options["split"])
             results += [self._row(number, result, bool(options["images"])) for kind in kinds for result in near[kind]]

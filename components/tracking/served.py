@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -53,7 +53,7 @@ class ServedCaptioner:
         import pandas as pd
 
         # One image at a time: features of a large one take memory, and a caption does not depend on its batch.
-        rows = enumerate(given.to_dict("records"))
+        rows = enumerate(cast("list[dict[str, Any]]", given.to_dict("records")))
         captions = [self.captioner.write([self._read(row, f"row {number}")], beam)[0] for number, row in rows]
         rounded = [{"caption": caption.text, "confidence": caption.likelihood} for caption in captions]
         return pd.DataFrame(rounded, columns=list(CAPTIONED))

@@ -124,11 +124,14 @@ TESTED = {
     r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_rates_and_samples",
     r"hearsight train-segments.*": "tests/tools/test_train_segments.py::test_the_command_prints_what_it_wrote",
     r"hearsight train-description.*": "tests/tools/train_description/test_train.py::test_the_command_prints_what_it_wrote",
-    r"hearsight release --dataset english.*": (
+    r"hearsight release --dataset english(?!.*--summary).*": (
         "tests/tools/release/test_release.py::test_the_command_prints_what_it_wrote_and_refuses_with_one_line"
     ),
     r"hearsight release --dataset portuguese.*": (
         "tests/tools/release/test_posts.py::test_the_command_writes_a_release_and_refuses_with_one_line"
+    ),
+    r"hearsight release --dataset english .* --summary": (
+        "tests/tools/release/test_summary.py::test_the_command_writes_the_summary_only_when_asked"
     ),
     r"hearsight verify-release .*": (
         "tests/tools/release/test_verify.py::test_the_command_prints_one_line_for_each_error_and_exits_with_2"

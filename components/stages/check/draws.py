@@ -89,8 +89,9 @@ def voices_table(output: StageOutput, tables: Iterable[pa.Table]) -> pd.DataFram
         voice_numbers.append(np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32))
     own_levels = pd.Series(np.concatenate(levels)).groupby(np.concatenate(voice_numbers))
     known = list(numbers)
-    means = {known[number]: float(mean) for number, mean in own_levels.mean().items()}
-    spoken = {known[number]: int(count) for number, count in own_levels.size().items()}
+    # Groups are in the order of their numbers, which is that of `known`.
+    means = dict(zip(known, map(float, own_levels.mean()), strict=True))
+    spoken = dict(zip(known, map(int, own_levels.size()), strict=True))
     totals = Counter[str]()
     for (language, _), count in spoken.items():
         totals[language] += count

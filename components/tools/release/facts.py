@@ -6,13 +6,31 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import version
 from typing import Any
 
 from components.tools.release.inputs import ReleaseInputs
+from components.tools.release.questions import RAI
 from components.tools.release.speech import Corpus
 
-REQUIRED = ("licence", "creators", "url", "published")
-"""What publishers state and Croissant 1.0 requires."""
+STATEMENTS = {
+    "license": "licence",
+    "creator": "creators",
+    "url": "url",
+    "datePublished": "published",
+    **{name: entry["stated"] for name, entry in RAI.questions.items() if "stated" in entry},
+}
+"""Property of Croissant 1.1 or its RAI vocabulary that only publishers know → their statement."""
+SETTINGS = "settings.json"
+SOFTWARE = f"Hearsight {version('hearsight')}"
+PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "server", "tag", "variants")
+"""Settings of ``crawl.source`` that are published: none of them names an account."""
+TOGETHER = {
+    "group": "no group of near-duplicate images",
+    "owner": "no account and no group of near-duplicate images",
+    "text": "neither a caption nor an image",
+}
+"""``split.by`` → what is in one split only."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +49,10 @@ class Facts:
     image: str
     """What ``image`` of a record is: a web address, or a file name."""
     corpora: Mapping[str, Corpus] = field(default_factory=dict)
+    speech: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Corpus → lineage of the output that it is of."""
+    images_licence: str = ""
+    """Of the images in the samples; empty where they are left out."""
 
     @property
     def dataset(self) -> str:
@@ -47,8 +69,8 @@ class Facts:
         return " ".join(self.publisher[name].split())
 
     def not_stated(self) -> list[str]:
-        """Return the required statements that are missing."""
-        return [name for name in REQUIRED if not self.stated(name)]
+        """Return the statements that metadata need and that are missing."""
+        return [name for name in STATEMENTS.values() if not self.stated(name)]
 
     def plain(self) -> dict[str, Any]:
         """Return the counts of the speech as a flat mapping; nothing without speech."""
@@ -61,6 +83,29 @@ class Facts:
             "speakers": len({name for corpus in self.corpora.values() for name in corpus.speakers}),
             **({"utterances_left_out": dict(sorted(left_out.items()))} if left_out else {}),
         }
+
+
+def describe_source(crawl: Mapping[str, Any]) -> str:
+    """Return where a crawl's records came from, by its settings; '' where they are not known."""
+    names = [name for name in PUBLISHED_SETTINGS if crawl.get("source", {}).get(name) not in (None, "", [])]
+    values = {"source" if name == "kind" else name: crawl["source"][name] for name in names}
+    values |= {"web": crawl["web"]["kind"]} if "web" in crawl else {}
+    return ", ".join(f"{name} {', '.join(map(str, each)) if isinstance(each, list) else each}" for name, each in values.items())
+
+
+def limitations(facts: Facts) -> list[str]:
+    """Return sentences on what the records lack, as measured."""
+    lines = []
+    if together := TOGETHER.get(str(facts.inputs.settings["split"].get("by", ""))):
+        lines.append(f"By its rule, {together} is in two splits.")
+    languages = ", ".join(f"{name or 'not stated'} {number:,}" for name, number in sorted(facts.languages.items()))
+    lines.append(f"Records by language: {languages}.")
+    reasons = sorted(Counter(facts.left_out.values()).items())
+    lines += [f"Left out of this release as `{reason}`: {number:,} records." for reason, number in reasons]
+    for name, corpus in facts.corpora.items():
+        if any(speaker.origin == "synthetic" for speaker in corpus.speakers.values()):
+            lines.append(f"The speech of {name} is synthetic, by {len(corpus.speakers)} voices.")
+    return lines
 
 
 _CREATIVE_COMMONS = re.compile(r"cc[- ]?(by(?:[- ](?:nc|nd|sa))*)[- ]v?(\d\.\d)", re.I)

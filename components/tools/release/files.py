@@ -21,14 +21,14 @@ from components.core.progress import progress
 from components.core.stage_output import ShardRef
 from components.metrics.caption_lengths import CaptionStatistics
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.records import Record, RecordWriter, published_text
-from components.tools.release.speech import Published
+from components.tools.release.records import Published, Record, published_text, record_tables
 from components.web.canonical import is_folder_image
 from components.web.takedown_list import NAME as TAKEDOWN
-from components.web.takedown_list import RULE, Takedown, read_takedown
 from components.web.takedown_list import RULE as TAKEN_DOWN
+from components.web.takedown_list import Takedown, read_takedown
 
-COLUMNS = ["key", "page_url", "image_url", "image_sha256", "caption", "language", "owner", "post", "labels", "split"]
+COLUMNS = ["key", "page_url", "image_url", "image_sha256", "caption", "language", "owner", "labels", "split"]
+COLUMNS += Published._fields[1:]
 NO_ADDRESS = "no_address"
 """Reason: the image has no address on the web, or a name that no table can hold."""
 
@@ -49,14 +49,14 @@ class Selection:
             HearsightError: it is the post of an account.
         """
         if row["owner"]:
-            raise HearsightError(
+            what, hint = (
                 "holds posts of accounts, which are released without their names only",
-                where=self.inputs.split.path,
-                hint="put extract_descriptions before the split",
+                "put extract_descriptions before it",
             )
+            raise HearsightError(what, where=self.inputs.split.path, hint=hint)
         url = row["image_url"]
         if self.listed.url(row["page_url"]) or self.listed.url(url):
-            return RULE
+            return TAKEN_DOWN
         image = unquote(url.removeprefix("file:")) if self.local and is_folder_image(url) else "" if self.local else url
         if not (_is_name(image) if self.local else url.lower().startswith(("http://", "https://")) and len(url.split()) == 1):
             return NO_ADDRESS
@@ -68,22 +68,21 @@ class Selection:
             for row in batch.to_pylist():
                 yield row, self.judge(row)
 
-    def published(self, shard: str) -> dict[str, Published]:
-        """Return key → record of the released rows of the shard with that name; speech has the shards of its split."""
-        shards = {each.name: each for each in self.inputs.split.shards}
-        if shard not in shards:
-            raise HearsightError(
-                f"has no shard {shard}, and its speech has", where=self.inputs.split.path, hint="report this defect"
-            )
-        rows = self.rows(shards[shard])
-        return {row["key"]: Published(record, row["post"]) for row, record in rows if isinstance(record, Record)}
+    def published(self) -> Iterator[tuple[str, dict[str, Published]]]:
+        """Yield the name of each shard, and key → its released records."""
+        for shard in progress(self.inputs.split.shards, total=len(self.inputs.split.shards), desc="media"):
+            found = {
+                row["key"]: Published(record, *(row[name] for name in Published._fields[1:]))
+                for row, record in self.rows(shard)
+                if isinstance(record, Record)
+            }
+            yield shard.name, found
 
 
 def select_records(root: Path, inputs: ReleaseInputs) -> Selection:
     """Return the selection of a project's dataset; errors as for ``read_takedown``."""
-    local = True
-    for shard in inputs.split.shards:
-        local = local and all(is_folder_image(url) for url in shard.read(["image_url"])["image_url"].to_pylist())
+    shards = (shard.read(["image_url"])["image_url"].to_pylist() for shard in inputs.split.shards)
+    local = all(is_folder_image(url) for urls in shards for url in urls)
     return Selection(inputs, read_takedown(root / TAKEDOWN), local)
 
 
@@ -122,9 +121,8 @@ class ReleaseCounts:
 
     def plain(self) -> dict[str, Any]:
         """Return the counts as a flat mapping."""
-        examples = {split: statistics.examples for split, statistics in self.statistics.items()}
         lost = {"left_out": self.count_left_out(NO_ADDRESS), "taken_down": self.count_left_out(TAKEN_DOWN)}
-        return {**examples, "labelled": self.labelled, **lost}
+        return {split: each.examples for split, each in self.statistics.items()} | {"labelled": self.labelled} | lost
 
 
 def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
@@ -137,13 +135,13 @@ def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
     with ExitStack() as stack:
         captions = {name: stack.enter_context(_open(folder / path.format(inputs.dataset))) for name, path in SPLITS.items()}
         labels = None if selection.local else stack.enter_context(_open(folder / LABELS.format(inputs.dataset)))
-        records = stack.enter_context(RecordWriter(folder))
+        records = stack.enter_context(record_tables(folder))
         for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
             for row, record in selection.rows(shard):
                 if not isinstance(record, Record):
                     counts.left_out[row["key"]] = record
                     continue
-                records.add(record)
+                records.add(record.split, record)
                 captions[record.split].write(f"{record.caption}\t{record.image}\n")
                 counts.statistics[record.split].add(record.caption)
                 counts.languages[record.language] += 1
@@ -151,11 +149,8 @@ def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
                     labels.write(f"{record.caption}\t{record.image}\t{label_cells(row['labels'], counts)}\n")
                     counts.labelled += 1
     if not counts.languages:
-        raise HearsightError(
-            f"holds no record that can be released ({counts.count_left_out(NO_ADDRESS)} have no image on the web)",
-            where=inputs.split.path,
-            hint="there is nothing to release",
-        )
+        what = f"holds no record that can be released ({counts.count_left_out(NO_ADDRESS)} have no image on the web)"
+        raise HearsightError(what, where=inputs.split.path, hint="there is nothing to release")
     (folder / STATISTICS).write_text(statistics_tsv(counts.statistics), encoding="utf-8")
     if inputs.concepts is not None:
         (folder / CONCEPTS).write_bytes(inputs.concepts.file(CONCEPTS).read_bytes())
@@ -169,8 +164,8 @@ def label_cells(labels: Sequence[Mapping[str, Any]], counts: ReleaseCounts) -> s
     """
     names, identifiers, confidences = [], [], []
     for label in labels:
-        name = _item(label["label"]) or "unnamed"
-        identifier = _item(str(label.get("identifier") or ""))
+        name, identifier = (published_text((label.get(each) or "").replace(",", " ")) for each in ("label", "identifier"))
+        name = name or "unnamed"
         counts.named, counts.unnamed = counts.named + bool(identifier), counts.unnamed + (not identifier)
         names.append(name)
         identifiers.append(identifier or f"/label/{name.replace(' ', '_')}")
@@ -180,18 +175,13 @@ def label_cells(labels: Sequence[Mapping[str, Any]], counts: ReleaseCounts) -> s
 
 def statistics_tsv(statistics: Mapping[str, CaptionStatistics]) -> str:
     """Return the statistics as TSV, one line per split (CC table 3)."""
-    lines = ["split\texamples\tunique_tokens\ttokens_mean\ttokens_sd\ttokens_median"]
-    lines += [
-        f"{split}\t{captions.examples}\t{captions.unique}\t{captions.mean:.1f}\t{captions.deviation:.1f}\t{captions.median:.1f}"
+    lines = [
+        f"{split}\t{captions.examples}\t{captions.unique}\t{captions.mean:.1f}\t{captions.deviation:.1f}\t{captions.median:.1f}\n"
         for split, captions in statistics.items()
     ]
-    return "\n".join(lines) + "\n"
+    return "".join(["split\texamples\tunique_tokens\ttokens_mean\ttokens_sd\ttokens_median\n", *lines])
 
 
 def _open(path: Path) -> IO[str]:
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.open("w", encoding="utf-8", newline="\n")
-
-
-def _item(text: str) -> str:
-    return published_text(text.replace(",", " "))

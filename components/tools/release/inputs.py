@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,78 +16,39 @@ from components.core.graph import load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
 
+
+@dataclass(frozen=True)
+class Options:
+    """The choices of whoever releases a dataset."""
+
+    licence: str = ""
+    """The captions'; without one, the release says that none is stated."""
+    speech: bool = True
+    """Whether finished speech of the captions is released."""
+    recordings_licence: str = ""
+    """Under which the speakers agreed to publish their recordings; without one, recordings of people are left out."""
+    formats: Sequence[str] = ()
+    """Of :data:`formats.FORMATS`."""
+    images_licence: str = ""
+    """Under which images of captions may be passed on; without one, they are left out. Posts are released with theirs."""
+    summary: bool = False
+    """Whether ``summary.*`` is written, a summary of training data."""
+    subsets: Mapping[str, int] = field(default_factory=dict)
+    """Of posts: subset → number of collected posts drawn for it."""
+    key_file: Path | None = None
+    """Of posts: the file with the key for hashing accounts; without one, the key is in the environment."""
+    mask_mentions: bool = False
+    """Of posts: mask all accounts that captions mention, not only those of the dataset."""
+
+
 BAD, UNRATED = "rated_bad", "unrated"
 """Rules of the split's ledger."""
 
 
-@dataclass(frozen=True)
-class Cleaning:
-    """The cleaning of one test split."""
-
-    min_good: int
-    """Raters that had to call a caption GOOD."""
-    asked: tuple[int, ...]
-    """Numbers of raters that a caption had, ascending."""
-    raters: int
-    """People who rated."""
-    rated: int
-    """Test records that were rated."""
-    kept: int
-    """Those that stay."""
-    unrated: int
-    """Test records that stay without ratings."""
-    left_out: int
-    """Test records that were dropped because they have no ratings."""
-    alpha: float | None
-    """Krippendorff's alpha over all rated captions; None where it is not defined."""
-
-    def text(self) -> str:
-        """Return the description in sentences."""
-        asked = " or ".join(map(str, self.asked))
-        alpha = "is not defined" if self.alpha is None else f"is {self.alpha:.3f}"
-        people = "one person" if self.raters == 1 else f"{self.raters:,} people in all"
-        others = f" {self.unrated:,} test records were not rated and stay." if self.unrated else ""
-        others += f" {self.left_out:,} test records were not rated and are left out." if self.left_out else ""
-        refused = self.rated - self.kept
-        return (
-            f"The test split is cleaned by people, as that of Conceptual Captions is. {self.rated:,} test records were rated GOOD"
-            f" or BAD by {asked} {'rater' if asked == '1' else 'raters'} each ({people}). {self.kept:,} with {self.min_good} or"
-            f" more GOOD stay, {refused:,} are dropped.{others} Krippendorff's alpha of the raters {alpha}. Train and validation"
-            " are not cleaned."
-        )
-
-
-def describe_cleaning(split: StageOutput, settings: dict[str, Any], ratings: StageOutput) -> Cleaning:
-    """Return the cleaning of a finished split.
-
-    Args:
-        settings: of the split.
-        ratings: the output of ``evaluate_ratings`` that it read.
-    """
-    table = split.table(["key", "split"])
-    test = table.filter(pc.equal(table["split"], "test"))["key"]
-    votes = ratings.table(["records", "ratings"])
-    own = votes.filter(pc.greater(pc.list_value_length(votes["records"]), 0))
-    keys = pc.list_flatten(own["records"])
-    kept = pc.sum(pc.is_in(test, value_set=keys)).as_py() or 0
-    dropped = split.manifest.counts.get("record", {}).get("dropped", {})
-    scores = json.loads(ratings.file("scores.json").read_bytes())["ratings"]
-    return Cleaning(
-        min_good=settings["min_good"],
-        asked=tuple(sorted(pc.unique(own["ratings"]).to_pylist())),
-        raters=scores["raters"],
-        rated=kept + dropped.get(BAD, 0),
-        kept=kept,
-        unrated=len(test) - kept,
-        left_out=dropped.get(UNRATED, 0),
-        alpha=scores["alpha"].get("dataset", {}).get("mean"),
-    )
-
-
-STAGES = ("crawl", "filter", "hypernymize", "dedup", "split")
-"""Stages that a release of captions descends from, in order; all but the split may be missing."""
+STAGES = ("crawl", "filter", "hypernymize", "extract_descriptions", "dedup", "split")
+"""Stages that a release descends from, in order; all but the split may be missing."""
 POST_STAGES = ("crawl", "extract_descriptions", "dedup", "split")
-"""The same for posts; the crawl holds the images."""
+"""The stages that posts need; the crawl holds the images."""
 DESCRIPTION_STAGE = "extract_descriptions"
 """The stage that makes a dataset one of posts."""
 SPEECH_STAGES = {"synthesize": "synthetic", "import_recordings": "recorded"}
@@ -101,15 +62,25 @@ class ReleaseInputs:
     dataset: str
     stages: dict[str, StageOutput]
     """Stage → its output, in the order of the chain."""
-    settings: dict[str, dict[str, Any]]
-    """Stage → its parameters."""
-    cleaning: Cleaning | None = None
-    """How raters cleaned the test split; None where they did not."""
+    lineages: dict[str, dict[str, Any]]
+    """Stage → its lineage."""
+    cleaning: str = ""
+    """How raters cleaned the test split; empty where they did not."""
+
+    @property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """Stage → its parameters."""
+        return {stage: lineage["params"] for stage, lineage in self.lineages.items()}
 
     @property
     def split(self) -> StageOutput:
         """The split's output."""
         return self.stages["split"]
+
+    @property
+    def posts(self) -> bool:
+        """Whether it is a dataset of posts."""
+        return DESCRIPTION_STAGE in self.stages
 
     @property
     def crawl(self) -> StageOutput:
@@ -129,25 +100,6 @@ class ReleaseInputs:
         return _without_folders(published)
 
 
-def is_posts_dataset(root: Path, dataset: str) -> bool:
-    """Return whether the dataset's split descends from ``extract_descriptions`` in the chain.
-
-    Raises:
-        HearsightError: the dataset has no split.
-    """
-    graph = load_graph(root)
-    graph.require("split", dataset)
-    output = f"{dataset}/split"
-    seen: set[str] = set()
-    while output and output not in seen:
-        seen.add(output)
-        name, _, stage = output.partition("/")
-        if stage == DESCRIPTION_STAGE:
-            return True
-        output = str((graph.chain.get(stage, {}).get(name) or {}).get("input") or "")
-    return False
-
-
 def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
     """Return corpus name (``english-synthetic``) → each finished speech that reads the split, whatever dataset it is of.
 
@@ -162,7 +114,7 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
             if sources.get("input") != inputs.split.name or not (output.path / MANIFEST).is_file():
                 continue
             output.require_unchanged()
-            parents = _lineage(output)["parents"]
+            parents = read_lineage(output)["parents"]
             if inputs.split.digest not in [each.get("manifest_sha256") for each in parents if each["name"] == "input"]:
                 hint = f"run `dvc repro {stage_address(dataset, stage)}`, or give --no-speech"
                 raise HearsightError(f"is not of the present {inputs.split.name}", where=output.path, hint=hint)
@@ -172,7 +124,7 @@ def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
 
 def speech_settings(output: StageOutput) -> dict[str, Any]:
     """Return the published settings of an output of :func:`find_speech`: without the folder of recordings."""
-    return _without_folders({name: value for name, value in _lineage(output)["params"].items() if name != "folder"})
+    return _without_folders({name: value for name, value in read_lineage(output)["params"].items() if name != "folder"})
 
 
 def _without_folders(value: Any) -> Any:
@@ -184,53 +136,88 @@ def _without_folders(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) and value.startswith("/") else value
 
 
-def find_inputs(root: Path, dataset: str, *, posts: bool = False) -> ReleaseInputs:
-    """Return the finished split of a dataset of captions, or of posts, and the outputs before it, along their lineages.
+def find_inputs(root: Path, dataset: str) -> ReleaseInputs:
+    """Return the finished split of a dataset and the outputs before it, along their lineages.
 
     Raises:
         HearsightError: an output is not finished, did not pass its check, or is not the one that the next was made from; a stage
             is missing that posts need.
     """
-    stages = POST_STAGES if posts else STAGES
-    required = POST_STAGES if posts else ("split",)
     graph = load_graph(root)
     graph.require("split", dataset)
     output = StageOutput(graph.output("split", dataset))
     output.require_unchanged()
     outputs: dict[str, StageOutput] = {}
-    settings: dict[str, dict[str, Any]] = {}
-    while output.path.name in stages:
-        lineage = _lineage(output)
-        outputs[output.path.name], settings[output.path.name] = output, lineage["params"]
+    lineages: dict[str, dict[str, Any]] = {}
+    while output.path.name in STAGES:
+        lineage = lineages[output.path.name] = read_lineage(output)
+        outputs[output.path.name] = output
         parent = next((parent for parent in lineage["parents"] if parent["name"] == "input"), None)
         if parent is None:
             break
         earlier = StageOutput(root / "data" / parent["output"])
-        if earlier.path.name == "crawl" and "crawl" not in required and not _is_same(earlier, parent["manifest_sha256"]):
-            break  # of captions only the crawl's ledger is read, where there is one
-        if earlier.path.name in stages and earlier.digest != parent["manifest_sha256"]:
-            raise HearsightError(
-                f"is not the output that {output.name} was made from", where=earlier.path, hint=f"run `dvc repro split@{dataset}`"
-            )
+        if earlier.path.name in STAGES and not _is_same(earlier, parent["manifest_sha256"]):
+            if earlier.path.name == "crawl" and DESCRIPTION_STAGE not in outputs:
+                break  # of captions the crawl is not needed
+            hint = f"run `dvc repro split@{dataset}`"
+            raise HearsightError(f"is not the output that {output.name} was made from", where=earlier.path, hint=hint)
         output = earlier
-    if missing := [name for name in required if name not in outputs]:
-        raise HearsightError(
-            f"has no {missing[0]} stage before it", where=outputs["split"].path, hint="release a dataset whose chain takes it"
-        )
-    cleaning = _cleaning(root, outputs["split"], settings["split"])
-    return ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(settings.items())), cleaning)
+    cleaning = _describe_cleaning(root, outputs["split"], lineages["split"])
+    inputs = ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(lineages.items())), cleaning)
+    if inputs.posts and (missing := [name for name in POST_STAGES if name not in outputs]):
+        hint = "release a dataset whose chain takes it"
+        raise HearsightError(f"has no {missing[0]} stage before it", where=inputs.split.path, hint=hint)
+    return inputs
 
 
-def _cleaning(root: Path, split: StageOutput, settings: dict[str, Any]) -> Cleaning | None:
+def _describe_cleaning(root: Path, split: StageOutput, lineage: Mapping[str, Any]) -> str:
     """Return how raters cleaned the split; raises HearsightError when the ratings are not those that it read."""
-    if not settings.get("min_good"):
-        return None
-    parent = next(parent for parent in _lineage(split)["parents"] if parent["name"] == "ratings")
+    min_good = lineage["params"].get("min_good")
+    if not min_good:
+        return ""
+    parent = next(parent for parent in lineage["parents"] if parent["name"] == "ratings")
     ratings = StageOutput(root / "data" / parent["output"])
     if ratings.digest != parent["manifest_sha256"]:
         hint = f"run `dvc repro {stage_address(split.path.parent.name, 'split')}`"
         raise HearsightError(f"is not the output that {split.name} was cleaned with", where=ratings.path, hint=hint)
-    return describe_cleaning(split, settings, ratings)
+    table, votes = split.table(["key", "split"]), ratings.table(["records", "ratings"])
+    test = table.filter(pc.equal(table["split"], "test"))["key"]
+    own = votes.filter(pc.greater(pc.list_value_length(votes["records"]), 0))
+    kept = pc.sum(pc.is_in(test, value_set=pc.list_flatten(own["records"]))).as_py() or 0
+    dropped = split.manifest.counts.get("record", {}).get("dropped", {})
+    scores = json.loads(ratings.file("scores.json").read_bytes())["ratings"]
+    return cleaning_text(
+        min_good,
+        sorted(pc.unique(own["ratings"]).to_pylist()),
+        raters=scores["raters"],
+        kept=kept,
+        refused=dropped.get(BAD, 0),
+        unrated=len(test) - kept,
+        left_out=dropped.get(UNRATED, 0),
+        alpha=scores["alpha"].get("dataset", {}).get("mean"),
+    )
+
+
+def cleaning_text(
+    min_good: int, asked: Sequence[int], *, raters: int, kept: int, refused: int, unrated: int, left_out: int, alpha: float | None
+) -> str:
+    """Return the cleaning of a test split in sentences.
+
+    Args:
+        min_good: raters that had to call a caption GOOD, of ``asked``.
+        unrated: test records that stay without ratings; ``left_out`` were dropped without.
+        alpha: Krippendorff's over all rated captions; None where it is not defined.
+    """
+    each = f"{' or '.join(map(str, asked))} {'rater' if asked == [1] else 'raters'}"
+    people = "one person" if raters == 1 else f"{raters:,} people in all"
+    others = f" {unrated:,} test records were not rated and stay." if unrated else ""
+    others += f" {left_out:,} test records were not rated and are left out." if left_out else ""
+    agree = "is not defined" if alpha is None else f"is {alpha:.3f}"
+    return (
+        f"The test split is cleaned by people, as that of Conceptual Captions is. {kept + refused:,} test records were rated GOOD"
+        f" or BAD by {each} each ({people}). {kept:,} with {min_good} or more GOOD stay, {refused:,} are dropped.{others}"
+        f" Krippendorff's alpha of the raters {agree}. Train and validation are not cleaned."
+    )
 
 
 def _is_same(output: StageOutput, digest: str) -> bool:
@@ -240,7 +227,8 @@ def _is_same(output: StageOutput, digest: str) -> bool:
         return False
 
 
-def _lineage(stage_output: StageOutput) -> dict[str, Any]:
+def read_lineage(stage_output: StageOutput) -> dict[str, Any]:
+    """Return the lineage of a finished output; raises HearsightError when there is none."""
     _ = stage_output.manifest  # raises for an unfinished output
     path = lineage_path(stage_output.path)
     try:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from components.core.errors import HearsightError
@@ -17,43 +16,32 @@ from components.tools.release.inputs import ReleaseInputs
 from components.web.images.image import FORMATS
 from components.web.takedown_list import Takedown
 
-COLUMNS = [
-    "key", "page_url", "image_url", "alt", "caption", "language", "format", "image_sha256", "media", "owner", "posted",
-    "collected", "group", "split",
-]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class PostOptions:
-    """The choices of whoever releases the dataset."""
-
-    licence: str
-    subsets: Mapping[str, int]
-    """Subset → number of posts drawn for it."""
-    mask_mentions: bool
-
 
 class Instance(NamedTuple):
-    """One post of the release: its published fields, then fields that only the release's code reads."""
+    """One post of the release: the attributes of ``dataset.json`` (PCV §3), then columns of its record."""
 
     filename: str
     user: str
     raw_caption: str
     caption: str
     date: str
-    split: str
     key: str
+    split: str
     group: str
     language: str
     collected: str
-    kind: str
-    """The image's format."""
+    image_sha256: str
     media: str
-    sha256: str
+    format: str
+    width: int
+    height: int
 
     def published(self) -> dict[str, str]:
-        """Return the attributes of ``dataset.json`` (PCV §3)."""
+        """Return the attributes of ``dataset.json``."""
         return {name: getattr(self, name) for name in ("user", "filename", "raw_caption", "caption", "date")}
+
+
+OWN = Instance._fields[5:]
 
 
 def make_instances(
@@ -64,25 +52,20 @@ def make_instances(
     Returns:
         The instances in the order of their file names, and the numbers of masked account names and of posts left out.
     """
-    rows = inputs.split.table(COLUMNS).to_pylist()
+    rows = inputs.split.table(["owner", "page_url", "image_url", "alt", "caption", "posted", *OWN]).to_pylist()
     mentions = Mentions(pseudonyms, (row["owner"] for row in rows), mask_all=mask_all)
-    instances: list[Instance] = []
-    for row in rows:
-        owner = row["owner"]
-        if listed.owner(owner) or listed.url(row["page_url"]) or listed.url(row["image_url"]):
-            continue
-        instances.append(
-            Instance(
-                filename=pseudonyms.file(row["key"], FORMATS[row["format"]]),
-                user=pseudonyms.user(owner),
-                raw_caption=mentions.mask(row["alt"], owner),
-                caption=mentions.mask(row["caption"], owner),
-                date=row["posted"],
-                kind=row["format"],
-                sha256=row["image_sha256"],
-                **{name: row[name] for name in ("split", "key", "group", "language", "collected", "media")},
-            )
+    instances = [
+        Instance(
+            pseudonyms.file(row["key"], FORMATS[row["format"]]),
+            pseudonyms.user(row["owner"]),
+            mentions.mask(row["alt"], row["owner"]),
+            mentions.mask(row["caption"], row["owner"]),
+            row["posted"],
+            *(row[name] for name in OWN),
         )
+        for row in rows
+        if not (listed.owner(row["owner"]) or listed.url(row["page_url"]) or listed.url(row["image_url"]))
+    ]
     return sorted(instances), mentions.masked, len(rows) - len(instances)
 
 

@@ -2,131 +2,143 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.core.errors import HearsightError
+from components.core.progress import progress
+from components.core.stage_output import StageOutput
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
-from components.tools.release.card import Card, make_card
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts
 from components.tools.release.files import select_records, write_all
-from components.tools.release.inputs import ReleaseInputs, find_inputs, find_speech, is_posts_dataset, speech_settings
-from components.tools.release.instances import PostOptions
-from components.tools.release.notes import readme, write_notes, write_settings
+from components.tools.release.formats import FORMATS, SampleWriter
+from components.tools.release.inputs import (
+    Options,
+    ReleaseInputs,
+    find_inputs,
+    find_speech,
+    read_lineage,
+    speech_settings,
+)
+from components.tools.release.notes import write_captions_notes, write_posts_notes, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
-from components.tools.release.sheet import list_unanswered, read_publisher
-from components.tools.release.speech import Lookup, write_speech
+from components.tools.release.questions import DATASHEET, SUMMARY, read_publisher
+from components.tools.release.records import Published
+from components.tools.release.speech import FOLDER as SPEECH
+from components.tools.release.speech import Corpus, SpeechWriter, Spoken
+from components.tools.release.summary import measure, write_summary
+
+Batch = tuple[str, Mapping[str, Published]]
+"""Name of a shard of the split, '' for all; and key → its released records."""
 
 
-@dataclass(frozen=True)
-class Common:
-    """The options that both kinds have; see :func:`release`."""
+class Written(NamedTuple):
+    """What the files of one kind of release hold, and what all kinds share is made from."""
 
-    root: Path
-    dataset: str
-    licence: str
-    speech: bool
-    recordings_licence: str
+    facts: Facts
+    layout: str
+    """``crawl.source.layout`` that reads them."""
+    description: str
+    batches: Iterable[Batch]
+    write_notes: Callable[[Facts], None]
+    counts: dict[str, Any]
+    settings: dict[str, Any]
 
 
-def release_captions(common: Common, inputs: ReleaseInputs, folder: Path) -> dict[str, Any]:
-    """Write a release of captions; return its counts."""
-    publisher = read_publisher(common.root, inputs.dataset, common.licence)
-    selection = select_records(common.root, inputs)
+def write_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: Path) -> Written:
+    """Write the tables of a release of captions."""
+    publisher = read_publisher(root, inputs.dataset, options.licence)
+    selection = select_records(root, inputs)
     counts = write_all(selection, folder)
     examples = {split: captions.examples for split, captions in counts.statistics.items()}
     image = "a file name" if counts.local else "a web address"
-    facts = Facts(inputs, publisher, examples, counts.languages, counts.left_out, image)
+    licence = " ".join(options.images_licence.split())
+    facts = Facts(inputs, publisher, examples, counts.languages, counts.left_out, image, images_licence=licence)
     what = "Captions made from the alt-texts of web pages" if inputs.concepts else "Captions of images"
-    more = _finish(
-        common,
+    layout, what = "tsv" if counts.local else "cc3m", f"{what}; an image is named by {image}"
+    return Written(
         facts,
-        folder,
-        "tsv" if counts.local else "cc3m",
-        f"{what}; an image is named by {image}",
-        lookup=selection.published,
-        write_readmes=lambda card: _write_readme(folder, readme(inputs, counts, facts.stated("licence"), card)),
+        layout,
+        what,
+        selection.published(),
+        partial(write_captions_notes, counts=counts, folder=folder),
+        counts.plain(),
+        {},
     )
-    return {**counts.plain(), **more, "not_stated": ", ".join(facts.not_stated()) or "nothing"}
 
 
-def release_posts(
-    common: Common, inputs: ReleaseInputs, pseudonyms: Pseudonyms, options: PostOptions, folder: Path
-) -> dict[str, Any]:
-    """Write a release of posts; return its counts, and what the publishers have not stated."""
-    publisher = read_publisher(common.root, inputs.dataset, options.licence)
-    posts = write_posts(common.root, inputs, folder, pseudonyms, options)
+def write_anonymous_posts(root: Path, inputs: ReleaseInputs, options: Options, pseudonyms: Pseudonyms, folder: Path) -> Written:
+    """Write the files of a release of posts."""
+    publisher = read_publisher(root, inputs.dataset, options.licence)
+    posts = write_posts(root, inputs, folder, pseudonyms, options)
     examples = {split: part.posts for split, part in posts.facts.parts[""].items() if split}
     languages = Counter(each.record.language for each in posts.published.values())
-    facts = Facts(inputs, publisher, examples, languages, posts.left_out, "a file of images.tar.gz")
-    more = _finish(
-        common,
-        facts,
-        folder,
-        "pracegover",
-        "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes",
-        lookup=lambda shard: posts.published,
-        write_readmes=lambda card: write_notes(inputs, posts.facts, folder, options, publisher, card),
-        subsets=dict(options.subsets),
-        mask_mentions=options.mask_mentions,
-    )
-    missing = list(dict.fromkeys([*list_unanswered(publisher), *facts.not_stated()]))
-    return {**posts.facts.plain(), **more, "not_stated": ", ".join(missing) or "nothing"}
+    image, licence = "a file of images.tar.gz", "that of the posts"
+    facts = Facts(inputs, publisher, examples, languages, posts.left_out, image, images_licence=licence)
+    what = "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes"
+    notes = partial(write_posts_notes, posts=posts.facts, folder=folder, mask_mentions=options.mask_mentions)
+    settings = {"subsets": dict(options.subsets), "mask_mentions": options.mask_mentions}
+    return Written(facts, "pracegover", what, [("", posts.published)], notes, posts.facts.plain(), settings)
 
 
-def _finish(
-    common: Common,
-    facts: Facts,
-    folder: Path,
-    layout: str,
-    description: str,
-    *,
-    lookup: Lookup,
-    write_readmes: Callable[[Card], None],
-    **settings: Any,
-) -> dict[str, Any]:
-    """Write what all kinds share, after their data; return its counts."""
-    outputs = find_speech(common.root, facts.inputs) if common.speech else {}
-    facts = replace(facts, corpora=write_speech(outputs, lookup, folder, common.recordings_licence))
+def finish(root: Path, written: Written, options: Options, folder: Path) -> dict[str, Any]:
+    """Write what all kinds share, after their data; return the release's counts, and what the publishers have not stated."""
+    facts = written.facts
+    outputs = find_speech(root, facts.inputs) if options.speech else {}
+    corpora, samples = _write_media(facts, outputs, options, folder, written.batches)
+    lineages = {name: read_lineage(outputs[name]) for name, corpus in corpora.items() if corpus.utterances}
+    facts = replace(facts, corpora=corpora, speech=lineages)
     speech = {name: speech_settings(output) for name, output in outputs.items()}
-    write_settings(facts.inputs, folder, layout, speech, **settings)
-    write_readmes(make_card(facts, folder))
+    write_settings(facts.inputs, folder, written.layout, speech, **written.settings)
+    written.write_notes(facts)
     spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
-    write_croissant(facts, folder, f"{description}. {facts.total:,} records.{spoken}")
-    return facts.plain()
+    values = measure(facts, folder, f"{written.description}. {facts.total:,} records.{spoken}")
+    if options.summary:
+        write_summary(values, folder)
+    write_croissant(facts, folder, values)
+    sheets = [*([DATASHEET] if facts.inputs.posts else []), *([SUMMARY] if options.summary else [])]
+    missing = [name for sheet in sheets for name in sheet.unanswered(facts.publisher)]
+    not_stated = ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"
+    return {**written.counts, **facts.plain(), **samples, "not_stated": not_stated}
 
 
-def _write_readme(folder: Path, text: str) -> None:
-    (folder / "README.md").write_text(text, encoding="utf-8")
+def _write_media(
+    facts: Facts, outputs: Mapping[str, StageOutput], options: Options, folder: Path, batches: Iterable[Batch]
+) -> tuple[dict[str, Corpus], dict[str, int]]:
+    """Write the spoken corpora and the samples, whose utterances these are; return the corpora and the counts of the samples."""
+    with ExitStack() as stack:
+        speech = {
+            name: stack.enter_context(SpeechWriter(output, folder / SPEECH / name, options.recordings_licence))
+            for name, output in outputs.items()
+        }
+        crawl = facts.inputs.stages.get("crawl") if facts.images_licence else None
+        samples = stack.enter_context(SampleWriter(folder, crawl, options.formats)) if options.formats else None
+        for shard, published in batches if speech or samples else ():
+            spoken: dict[str, list[Spoken]] = defaultdict(list)
+            for each in (each for writer in speech.values() for each in writer.add(shard, published)):
+                spoken[each.utterance.record].append(each)
+            if samples:
+                # Of single shards the shards are counted.
+                for record in published.values() if shard else progress(published.values(), len(published), "samples"):
+                    samples.add(record, spoken.get(record.record.id, ()))
+    if samples and facts.images_licence and not samples.counts["images"]:
+        what, hint = "keeps no image that could be released", "leave out --images-licence"
+        raise HearsightError(what, where=facts.inputs.split.path, hint=hint)
+    return {name: writer.corpus for name, writer in speech.items()}, samples.counts if samples else {}
 
 
-def release(
-    root: Path,
-    dataset: str,
-    out: Path,
-    licence: str = "",
-    *,
-    subsets: Mapping[str, int] | None = None,
-    key_file: Path | None = None,
-    mask_mentions: bool = False,
-    speech: bool = True,
-    recordings_licence: str = "",
-) -> dict[str, Any]:
+def release(root: Path, dataset: str, out: Path, licence: str = "", **choices: Any) -> dict[str, Any]:
     """Write the release of ``dataset`` into ``out``; equal data (and, for posts, an equal key) give equal bytes.
 
     Args:
-        licence: the captions' licence; without one, the release says that none is stated.
-        subsets: for posts, name → number of collected posts to draw; see ``subsets``.
-        key_file: for posts, the file with the key for hashing accounts; without one, the key is in the environment.
-        mask_mentions: for posts, mask all accounts that captions mention, not only those of the dataset.
-        speech: whether finished speech of the captions is released.
-        recordings_licence: the licence under which the speakers agreed to publish their recordings; without one, recordings of
-            people are left out.
+        licence: as the other ``choices`` a field of :class:`Options`.
 
     Returns:
         The folder, the examples of each split, other counts, and whether it was written or there already.
@@ -135,16 +147,20 @@ def release(
         HearsightError: the dataset is not finished, or its stages are of different runs; no row can be released; ``out`` holds
             another release, or something else; there is no key; an option does not fit the kind of dataset.
     """
-    common = Common(root, dataset, licence, speech, recordings_licence)
-    if is_posts_dataset(root, dataset):
-        options = PostOptions(licence, dict(subsets or {}), mask_mentions)
-        pseudonyms, posts = read_pseudonyms(root, out, key_file), find_inputs(root, dataset, posts=True)
-        summary, new = publish_folder(out, lambda folder: release_posts(common, posts, pseudonyms, options, folder))
-    else:
-        if subsets or key_file or mask_mentions:
-            what = "is not a set of posts: it has no subsets, users or mentions"
-            hint = "leave out --subset, --key-file and --mask-mentions"
-            raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
-        inputs = find_inputs(root, dataset)
-        summary, new = publish_folder(out, lambda folder: release_captions(common, inputs, folder))
+    options = Options(licence, **choices)
+    if unknown := [name for name in options.formats if name not in FORMATS]:
+        raise HearsightError(f"'{unknown[0]}' is no format", where="--format", hint=f"give one of {', '.join(FORMATS)}")
+    if options.images_licence and not options.formats:
+        raise HearsightError("has no --format that holds images", where="--images-licence", hint="give --format parquet")
+    inputs = find_inputs(root, dataset)
+    if inputs.posts and options.images_licence:
+        what, hint = "is a set of posts, whose images are released under the posts' licence", "leave out --images-licence"
+        raise HearsightError(what, where=f"dataset {dataset}", hint=hint)
+    if not inputs.posts and (options.subsets or options.key_file or options.mask_mentions):
+        what = "is not a set of posts: it has no subsets, users or mentions"
+        raise HearsightError(what, where=f"dataset {dataset}", hint="leave out --subset, --key-file and --mask-mentions")
+    write = partial(write_captions, root, inputs, options)
+    if inputs.posts:
+        write = partial(write_anonymous_posts, root, inputs, options, read_pseudonyms(root, out, options.key_file))
+    summary, new = publish_folder(out, lambda folder: finish(root, write(folder), options, folder))
     return {"release": str(out), "dataset": dataset, **summary, "written": "yes" if new else "no: the same was there"}

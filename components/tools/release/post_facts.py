@@ -66,6 +66,15 @@ def count_losses(inputs: ReleaseInputs) -> list[Loss]:
     ]
 
 
+def loss_table(losses: Iterable[Loss]) -> list[list[str]]:
+    """Return the losses as a table with its head."""
+    rows = [["stage", "of", "entered:", "left:", "dropped:", "by rule"]]
+    for loss in losses:
+        rules = ", ".join(f"{rule} {number:,}" for rule, number in loss.dropped.items())
+        rows.append([loss.stage, loss.kind, f"{loss.entered:,}", f"{loss.kept:,}", f"{loss.lost:.1%}", rules])
+    return rows
+
+
 @dataclass
 class Span:
     """The first and the last day of a list of times."""
@@ -166,7 +175,7 @@ class PostFacts:
             self.dated += days is not None
             self.late += days is not None and days > WINDOW
             self.languages[instance.language or "not stated"] += 1
-            self.formats[instance.kind] += 1
+            self.formats[instance.format] += 1
             self.without_owner += not instance.user
             mention, address, mail = find_personal_data(instance.raw_caption)
             self.mentions, self.addresses, self.mails = self.mentions + mention, self.addresses + address, self.mails + mail

@@ -18,12 +18,11 @@ from components.core.errors import HearsightError
 from components.core.progress import progress
 from components.core.shards import add_member
 from components.tools.release.anonymous import Pseudonyms
-from components.tools.release.images import Unreadable, without_metadata
-from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.instances import Instance, PostOptions, draw_sample, draw_subsets, make_instances
+from components.tools.release.inputs import Options, ReleaseInputs
+from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
 from components.tools.release.post_facts import PostFacts
-from components.tools.release.records import SPLITS, Record, RecordWriter
-from components.tools.release.speech import Published
+from components.tools.release.records import SPLITS, Published, Record, record_tables
+from components.web.images.metadata import Unreadable, without_metadata
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
 from components.web.takedown_list import read_takedown
@@ -46,7 +45,7 @@ class Posts:
     """Key → the reason for which a post of the split is left out."""
 
 
-def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: PostOptions) -> Posts:
+def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: Options) -> Posts:
     """Write the data into ``folder``; the notes are left to ``notes``.
 
     Raises:
@@ -60,18 +59,19 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     left_out = dict.fromkeys(inputs.split.table(["key"]).column("key").to_pylist(), TAKEN_DOWN)
     digests: dict[str, str] = {}
     write_archive(folder / IMAGES, _images(inputs, instances, facts, digests))
-    for instance in instances:
-        del left_out[instance.key]
-        if instance.key not in digests:
-            left_out[instance.key] = UNREADABLE
+    left_out |= dict.fromkeys((instance.key for instance in instances), UNREADABLE)
+    left_out = {key: reason for key, reason in left_out.items() if key not in digests}
     instances = [instance for instance in instances if instance.key in digests]
     if not instances:
         raise HearsightError("holds no post that can be released", where=inputs.split.path, hint="there is nothing to release")
     write_json(folder / DATASET, (instance.published() for instance in instances))
-    published = {instance.key: Published(_record(instance, digests[instance.key]), "") for instance in instances}
-    with RecordWriter(folder) as records:
-        for each in published.values():
-            records.add(each.record)
+    published: dict[str, Published] = {}
+    with record_tables(folder) as records:
+        for each in instances:
+            name = each.filename.partition(".")[0]
+            record = Record(name, each.split, each.filename, digests[each.key], each.language, each.caption)
+            records.add(each.split, record)
+            published[each.key] = Published(record, "", each.media, each.format, each.width, each.height)
     sample = [instances[index] for index in draw_sample([(instance.key, instance.user) for instance in instances], seed)]
     write_json(folder / "sample" / DATASET, (instance.published() for instance in sample))
     for instance in sample:
@@ -85,11 +85,6 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
         facts.add(name, subset)
         write_split(folder / "subsets" / name, subset)
     return Posts(facts, published, left_out)
-
-
-def _record(instance: Instance, digest: str) -> Record:
-    name = instance.filename.partition(".")[0]
-    return Record(name, instance.split, instance.filename, digest, instance.language, instance.caption)
 
 
 def _images(
@@ -110,13 +105,10 @@ def _images(
 def _read_image(inputs: ReleaseInputs, instance: Instance) -> tuple[bytes, bytes]:
     """Return an image as it was crawled, and without metadata."""
     data = inputs.crawl.read_media(instance.media)
-    if sha256_bytes(data) != instance.sha256:
-        raise HearsightError(
-            f"{instance.media} is not the image of record {instance.key}",
-            where=inputs.crawl.path,
-            hint=f"run `dvc repro --force -s crawl@{inputs.crawl.path.parent.name}`",
-        )
-    return data, without_metadata(data, instance.kind)
+    if sha256_bytes(data) != instance.image_sha256:
+        hint = f"run `dvc repro --force -s crawl@{inputs.crawl.path.parent.name}`"
+        raise HearsightError(f"{instance.media} is not the image of record {instance.key}", where=inputs.crawl.path, hint=hint)
+    return data, without_metadata(data, instance.format)
 
 
 def write_archive(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
@@ -139,9 +131,5 @@ def write_split(folder: Path, instances: Sequence[Instance]) -> None:
 def write_json(path: Path, values: Iterable[Any]) -> None:
     """Write a JSON list, one element per line."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", encoding="utf-8", newline="\n") as handle:
-        separator = "["
-        for value in values:
-            handle.write(f"{separator}\n{json.dumps(value, ensure_ascii=False)}")
-            separator = ","
-        handle.write("[]\n" if separator == "[" else "\n]\n")
+    lines = ",".join(f"\n{json.dumps(value, ensure_ascii=False)}" for value in values)
+    path.write_text(f"[{lines}\n]\n" if lines else "[]\n", encoding="utf-8")

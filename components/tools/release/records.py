@@ -1,18 +1,18 @@
 """The records of a release as CSV (RFC 4180, UTF-8, with a header), a file for each split.
 
 All kinds of release have these files besides those of their own layout. Metadata, differences between releases and verification
-read them. Memory does not grow with the number of records.
+read them.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from components.core.errors import HearsightError
+from components.core.split_files import SplitTables
 
 FOLDER = "records"
 SPLITS = ("train", "validation", "test")
@@ -33,47 +33,22 @@ class Record(NamedTuple):
     caption: str
 
 
-class RecordWriter:
-    """Writes records to their split's file; a context manager."""
+class Published(NamedTuple):
+    """A released record, and what its image and its speech are found by."""
 
-    def __init__(self, folder: Path) -> None:
-        self._stack = ExitStack()
-        self._writers = {
-            split: self._stack.enter_context(CsvFile(record_file(folder, split), Record._fields)) for split in SPLITS
-        }
-
-    def add(self, record: Record) -> None:
-        """Write one record."""
-        self._writers[record.split].add(record)
-
-    def __enter__(self) -> RecordWriter:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
+    record: Record
+    post: str
+    """The identifier of its caption at its source."""
+    media: str
+    """The crawl's image: tar shard / member."""
+    format: str
+    width: int
+    height: int
 
 
-class CsvFile:
-    """Writes rows to a new CSV file, or with ``append`` to the end of one; a context manager."""
-
-    def __init__(self, path: Path, header: Sequence[str], *, append: bool = False) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = not (append and path.exists())
-        self._handle = path.open("a" if append else "w", encoding="utf-8", newline="")
-        # CRLF, so that the writer quotes both characters inside fields.
-        self._writer = csv.writer(self._handle, lineterminator="\r\n")
-        if new:
-            self._writer.writerow(header)
-
-    def add(self, row: Sequence[Any]) -> None:
-        """Write one row."""
-        self._writer.writerow(row)
-
-    def __enter__(self) -> CsvFile:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._handle.close()
+def record_tables(folder: Path) -> SplitTables:
+    """Return the writer of a release's records."""
+    return SplitTables(folder / FOLDER, Record._fields, SPLITS)
 
 
 def published_text(text: str) -> str:

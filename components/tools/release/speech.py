@@ -1,112 +1,41 @@
-"""Write the spoken corpora of a release: audio shards, a manifest for each speaker, and the speakers with their licences.
+"""Write the spoken corpora of a release: audio shards, a manifest for each split, and the speakers with their licences.
 
-A corpus is the folder ``speech/<dataset>-synthetic`` or ``-recorded``. Audio is 16 kHz mono FLAC as the stage wrote it. Unpacked,
-import_recordings reads the folder (``layout: release``). Only released records have speech, only of their published caption, and
-recordings of people only under a stated licence. One shard's rows and one utterance's audio are in memory at a time.
+A corpus is the folder ``speech/<dataset>-synthetic`` or ``-recorded``. Audio is 16 kHz mono FLAC as the stage wrote it, in
+WebDataset shards with its caption and its own values. Unpacked, import_recordings reads the folder (``layout: release``). Only
+released records have speech, only of their published caption, and recordings of people only under a stated licence. One shard's
+rows and one utterance's audio are in memory at a time.
 """
 
 from __future__ import annotations
 
+import csv
+import json
 import re
-import tarfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.progress import progress
-from components.core.shards import TarReader, add_member
-from components.core.stage_output import ShardRef, StageOutput
+from components.core.shards import TarReader
+from components.core.split_files import SplitFiles, SplitTables, TarShards
+from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES
-from components.tools.release.records import CsvFile, Record, published_text
+from components.tools.release.records import Published, published_text
 
 AUDIO = "wavs"
 """Folder of the members; the Flickr Audio Caption Corpus has the same."""
-SHARD_BYTES = 256 << 20
-"""Audio bytes after which the next shard begins."""
 FLICKR_CAPTIONS, FLICKR_SPEAKERS = "wav2capt.txt", "wav2spk.txt"
 _CAPTION_ID = re.compile(r"(\S+)#(\d+)")
-
-
-class AudioShards:
-    """The open shard of each split; a context manager."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._open: dict[str, tuple[str, tarfile.TarFile]] = {}
-        self._bytes: dict[str, int] = {}
-        self._numbers: dict[str, int] = {}
-
-    def add(self, split: str, utterance: str, audio: bytes) -> tuple[str, str]:
-        """Write an utterance's audio; return the shard's and the member's name."""
-        if split not in self._open or self._bytes[split] + len(audio) > SHARD_BYTES:
-            self._next(split)
-        shard, tar = self._open[split]
-        member = f"{AUDIO}/{utterance}.flac"
-        add_member(tar, member, audio)
-        self._bytes[split] += len(audio)
-        return shard, member
-
-    def _next(self, split: str) -> None:
-        if split in self._open:
-            self._open[split][1].close()
-        number = self._numbers.get(split, -1) + 1
-        self._folder.mkdir(parents=True, exist_ok=True)
-        shard = f"{split}-{number:05d}.tar"
-        # Open until the next shard of the split, or the end of the corpus.
-        tar = tarfile.open(self._folder / shard, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
-        self._open[split] = shard, tar
-        self._bytes[split], self._numbers[split] = 0, number
-
-    def __enter__(self) -> AudioShards:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for _, tar in self._open.values():
-            tar.close()
-
-
-class FlickrLists:
-    """The lists of the Flickr Audio Caption Corpus, without those where a caption has no identifier as ``name.jpg#0``."""
-
-    def __init__(self, folder: Path) -> None:
-        self._paths = folder / FLICKR_CAPTIONS, folder / FLICKR_SPEAKERS
-        self._stack = ExitStack()
-        self._files: list[IO[str]] = []
-        self._complete = True
-
-    def add(self, member: str, caption_id: str, speaker: str) -> None:
-        """Write the lines of one utterance."""
-        match = _CAPTION_ID.fullmatch(caption_id)
-        if match is None:
-            self._complete = False
-        elif self._complete:
-            if not self._files:
-                self._files = [self._stack.enter_context(path.open("w", encoding="utf-8", newline="\n")) for path in self._paths]
-            name = member.rpartition("/")[2]
-            self._files[0].write(f"{name} {match[1]} #{match[2]}\n")
-            self._files[1].write(f"{name} {speaker}\n")
-
-    def __enter__(self) -> FlickrLists:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
-        if not self._complete:
-            for path in self._paths:
-                path.unlink(missing_ok=True)
-
-
 FOLDER = "speech"
 VOICES_FILE = "voices.csv"
 VOICE_COLUMNS = ("voice", "origin", "engine", "model", "language", "sex", "licence", "utterances", "seconds")
 MANIFESTS = "manifests"
-COLUMNS = ["key", "record", "caption", "spoken", "language", "origin", "voice", "rate", "pitch", "gain", "seconds"]
-COLUMNS += ["audio_sha256", "media"]
+NUMBERS = ("seconds", "rate", "pitch", "gain")
+COLUMNS = ["key", "record", "caption", "spoken", "language", "origin", "voice", *NUMBERS, "audio_sha256", "media"]
 NOT_RELEASED, OTHER_CAPTION, NO_LICENCE = "record_not_released", "caption_changed", "recording_without_licence"
 """Reasons for which an utterance is left out: its record is; the release masks names in its caption; nobody stated a licence."""
 _NAMELESS = re.compile(r"\d{1,9}|human-[a-z]{2,3}")
@@ -114,7 +43,7 @@ _NAMELESS = re.compile(r"\d{1,9}|human-[a-z]{2,3}")
 
 
 class Utterance(NamedTuple):
-    """A row of a speaker's manifest."""
+    """A row of a manifest."""
 
     id: str
     record: str
@@ -136,12 +65,21 @@ class Utterance(NamedTuple):
     """Its member, and the path relative to the corpus after unpacking."""
     audio_sha256: str
 
+    def own(self) -> dict[str, Any]:
+        """Return :data:`OWN_COLUMNS`, numbers as such."""
+        return {name: float(getattr(self, name)) if name in NUMBERS else getattr(self, name) for name in OWN_COLUMNS}
 
-class Published(NamedTuple):
-    """A released record, and the identifier of its caption at its source."""
 
-    record: Record
-    post: str
+OWN_COLUMNS = [name for name in Utterance._fields if name not in ("split", "image", "caption", "shard", "file")]
+"""Columns of an utterance that its record and its file do not tell."""
+
+
+class Spoken(NamedTuple):
+    """A released utterance, and how its audio is read."""
+
+    utterance: Utterance
+    corpus: str
+    audio: Callable[[], bytes]
 
 
 @dataclass
@@ -163,7 +101,6 @@ class Corpus:
     """Reason → number of utterances."""
     splits: Counter[str] = field(default_factory=Counter)
     """Split → number of utterances."""
-    languages: Counter[str] = field(default_factory=Counter)
     licence: str = ""
     """Of recordings of people."""
 
@@ -177,6 +114,12 @@ class Corpus:
         """Duration of the released utterances."""
         return sum(speaker.seconds for speaker in self.speakers.values()) / 3600
 
+    def add(self, utterance: Utterance, seconds: float) -> None:
+        """Count one utterance."""
+        speaker = self.speakers.setdefault(utterance.voice, Speaker(utterance.origin))
+        speaker.utterances, speaker.seconds = speaker.utterances + 1, speaker.seconds + seconds
+        self.splits[utterance.split] += 1
+
     def voices(self) -> list[list[str]]:
         """Return the rows of ``voices.csv``, by name."""
         rows = []
@@ -188,97 +131,88 @@ class Corpus:
         return rows
 
 
-Lookup = Callable[[str], Mapping[str, Published]]
-"""Name of a shard of the split → its released records by key."""
-
-
-def write_speech(outputs: Mapping[str, StageOutput], lookup: Lookup, folder: Path, licence: str) -> dict[str, Corpus]:
-    """Write every corpus below ``folder``; return their counts.
+class SpeechWriter(SplitFiles):
+    """Writes one corpus; a context manager.
 
     Args:
-        outputs: corpus name → output of UTTERANCE.
+        output: of UTTERANCE; its shards are those of the split.
         licence: of recordings of people; with '' they are left out.
-
-    Raises:
-        HearsightError: an utterance's audio is missing or damaged.
     """
-    return {name: _write_corpus(output, lookup, folder / FOLDER / name, licence) for name, output in outputs.items()}
 
+    def __init__(self, output: StageOutput, folder: Path, licence: str) -> None:
+        super().__init__(folder)
+        self.corpus = Corpus(licence=" ".join(licence.split()))
+        self._output = output
+        self._names = _number_speakers(output)
+        self._audio = self._stack.enter_context(TarShards(folder))
+        self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields))
+        self._flickr: list[tuple[str, str, str, str]] | None = []
+        """File, image, number of its caption and speaker of every utterance; None where a caption has no identifier."""
 
-def _write_corpus(output: StageOutput, lookup: Lookup, folder: Path, licence: str) -> Corpus:
-    corpus = Corpus(licence=" ".join(licence.split()))
-    names = _number_speakers(output)
-    with AudioShards(folder) as shards, FlickrLists(folder) as lists:
-        for shard in progress(output.shards, total=len(output.shards), desc="speech"):
-            # Opened for each shard: a corpus may have more speakers than a process may have files open.
-            manifests: dict[str, list[Utterance]] = {}
-            for row, published, audio in _released(shard, lookup(shard.name), corpus):
-                speaker = names.get(row["voice"], row["voice"])
-                utterance = _write_utterance(row, speaker, published.record, audio, shards)
-                lists.add(utterance.file, published.post, speaker)
-                manifests.setdefault(speaker, []).append(utterance)
-                counts = corpus.speakers.setdefault(speaker, Speaker(row["origin"]))
-                counts.utterances, counts.seconds = counts.utterances + 1, counts.seconds + row["seconds"]
-                corpus.splits[utterance.split] += 1
-                corpus.languages[utterance.language] += 1
-            for speaker, utterances in manifests.items():
-                with CsvFile(folder / MANIFESTS / f"{speaker}.csv", Utterance._fields, append=True) as manifest:
-                    for utterance in utterances:
-                        manifest.add(utterance)
-    if corpus.utterances:
-        with CsvFile(folder / VOICES_FILE, VOICE_COLUMNS) as table:
-            for voice in corpus.voices():
-                table.add(voice)
-    return corpus
+    def add(self, shard: str, records: Mapping[str, Published]) -> Iterator[Spoken]:
+        """Write the utterances of the released records in the shard with that name, or with '' in all, and yield them.
 
+        Raises:
+            HearsightError: an utterance's audio is missing or damaged.
+        """
+        for source in (each for each in self._output.shards if shard in ("", each.name)):
+            read = TarReader(source.media).read if source.media else lambda member: b""
+            for row in source.read(COLUMNS).to_pylist():
+                published = records.get(row["record"])
+                if published is None:
+                    self.corpus.left_out[NOT_RELEASED] += 1
+                elif published_text(row["caption"]) != published_text(published.record.caption):
+                    self.corpus.left_out[OTHER_CAPTION] += 1
+                elif row["origin"] == "human" and not self.corpus.licence:
+                    self.corpus.left_out[NO_LICENCE] += 1
+                else:
+                    member = row["media"].partition("/")[2]
+                    audio = read(member)
+                    if sha256_bytes(audio) != row["audio_sha256"]:
+                        what = f"{member} is not the audio of utterance {row['key']}"
+                        raise HearsightError(what, where=source.media or source.path, hint="run its stage again")
+                    yield Spoken(self._write(row, published, audio), self.folder.name, partial(read, member))
 
-def _released(
-    shard: ShardRef, records: Mapping[str, Published], corpus: Corpus
-) -> Iterator[tuple[dict[str, Any], Published, bytes]]:
-    """Yield (row, its record, its audio) of every utterance to release; count the others."""
-    media = TarReader(shard.media) if shard.media else None
-    for row in shard.read(COLUMNS).to_pylist():
-        published = records.get(row["record"])
-        if published is None:
-            corpus.left_out[NOT_RELEASED] += 1
-        elif published_text(row["caption"]) != published_text(published.record.caption):
-            corpus.left_out[OTHER_CAPTION] += 1
-        elif row["origin"] == "human" and not corpus.licence:
-            corpus.left_out[NO_LICENCE] += 1
-        else:
-            member = row["media"].partition("/")[2]
-            audio = media.read(member) if media else b""
-            if sha256_bytes(audio) != row["audio_sha256"]:
-                what = f"{member} is not the audio of utterance {row['key']}"
-                raise HearsightError(what, where=shard.media or shard.path, hint="run its stage again")
-            yield row, published, audio
+    def _write(self, row: Mapping[str, Any], published: Published, audio: bytes) -> Utterance:
+        record, speaker = published.record, self._names.get(row["voice"], row["voice"])
+        # Without a dot, which would end the key of a WebDataset's sample.
+        name = f"{record.id}-{row['key'].rpartition('.')[2]}"
+        utterance = Utterance(
+            id=name,
+            record=record.id,
+            **{column: getattr(record, column) for column in ("split", "image", "caption")},
+            **{column: row[column] for column in ("spoken", "language", "origin", "audio_sha256")},
+            voice=speaker,
+            **{number: f"{row[number]:.4f}" for number in NUMBERS},
+            shard="",
+            file=f"{AUDIO}/{name}.flac",
+        )
+        about = json.dumps(utterance.own(), ensure_ascii=False).encode()
+        sample = {".flac": audio, ".txt": record.caption.encode(), ".json": about}
+        shard = self._audio.add(record.split, {f"{AUDIO}/{name}{suffix}": data for suffix, data in sample.items()})
+        self._manifests.add(record.split, utterance._replace(shard=shard))
+        self.corpus.add(utterance, row["seconds"])
+        match = _CAPTION_ID.fullmatch(published.post)
+        if match is None:
+            self._flickr = None
+        elif self._flickr is not None:
+            self._flickr.append((f"{name}.flac", match[1], match[2], speaker))
+        return utterance
 
-
-def _write_utterance(row: Mapping[str, Any], speaker: str, record: Record, audio: bytes, shards: AudioShards) -> Utterance:
-    name = f"{record.id}.{row['key'].rpartition('.')[2]}"
-    shard, member = shards.add(record.split, name, audio)
-    return Utterance(
-        id=name,
-        record=record.id,
-        split=record.split,
-        image=record.image,
-        caption=record.caption,
-        spoken=row["spoken"],
-        language=row["language"],
-        origin=row["origin"],
-        voice=speaker,
-        **{number: f"{row[number]:.4f}" for number in ("seconds", "rate", "pitch", "gain")},
-        shard=shard,
-        file=member,
-        audio_sha256=row["audio_sha256"],
-    )
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        if not self.corpus.utterances:
+            return
+        with (self.folder / VOICES_FILE).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([VOICE_COLUMNS, *self.corpus.voices()])
+        if self._flickr:
+            lines = [(f"{file} {image} #{number}\n", f"{file} {speaker}\n") for file, image, number, speaker in self._flickr]
+            for name, text in zip((FLICKR_CAPTIONS, FLICKR_SPEAKERS), zip(*lines, strict=True), strict=True):
+                (self.folder / name).write_text("".join(text), encoding="utf-8")
 
 
 def _number_speakers(output: StageOutput) -> dict[str, str]:
     """Return the voices that may be people's names → ``speaker-1``, in the order of their names."""
-    voices: set[str] = set()
-    for shard in output.shards:
-        table = shard.read(["voice", "origin"])
-        pairs = zip(table["voice"].to_pylist(), table["origin"].to_pylist(), strict=True)
-        voices |= {voice for voice, origin in pairs if origin == "human" and not _NAMELESS.fullmatch(voice)}
+    rows = (row for shard in output.shards for row in shard.read(["voice", "origin"]).to_pylist())
+    voices = {row["voice"] for row in rows if row["origin"] == "human" and not _NAMELESS.fullmatch(row["voice"])}
     return {voice: f"speaker-{number}" for number, voice in enumerate(sorted(voices), 1)}

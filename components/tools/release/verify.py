@@ -1,4 +1,4 @@
-"""Verify a release: every file's digest, and that what the import reads from it equals its records and its audio.
+"""Verify a release: every file's digest, that what the import reads from it equals its records and its audio, and its metadata.
 
 The tables are read by the crawl's layouts and the speech by import_recordings' corpus and sound reader. Memory grows with the
 number of records and utterances; audio is read one utterance at a time.
@@ -25,14 +25,17 @@ from components.speech.audio.files import RATE_HZ, read_sound
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.import_recordings.corpora import Recording, open_corpus
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.croissant import check_croissant, find_missing
+from components.tools.release.croissant import check_croissant, find_missing, read_outputs
+from components.tools.release.facts import SETTINGS
 from components.tools.release.files import SPLITS as TABLES
-from components.tools.release.notes import SETTINGS
+from components.tools.release.formats import verify_samples
 from components.tools.release.posts import DATASET, FOLDER, IMAGES
 from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
+from components.tools.release.summary import NAME as SUMMARY
+from components.tools.release.summary import check_summary
 
 ROUNDING = 1e-3
 """Tolerance of durations in a manifest, s."""
@@ -50,8 +53,8 @@ def verify_corpus(corpus: Path, records: Mapping[str, Record], counts: dict[str,
             own = (utterance.split, utterance.image, utterance.caption)
             if record is None or own != (record.split, record.image, record.caption):
                 yield f"{name}: utterance {utterance.id} is not of its record {utterance.record}"
-            if utterance.file in utterances or utterance.voice != path.stem:
-                yield f"{name}: utterance {utterance.id} is listed twice, or in the manifest of another voice"
+            if utterance.file in utterances:
+                yield f"{name}: utterance {utterance.id} is listed twice"
             utterances[utterance.file] = utterance
             seconds[utterance.voice].append(float(utterance.seconds))
     for voice in read_csv(corpus / VOICES_FILE, VOICE_COLUMNS):
@@ -81,7 +84,7 @@ def _verify_audio(name: str, corpus: Path, utterances: Mapping[str, Utterance]) 
     left = dict(utterances)
     for path in sorted(corpus.glob("*.tar")):
         with tarfile.open(path, "r:") as tar:
-            for member in tar:
+            for member in (each for each in tar if each.name.endswith(".flac")):
                 content, utterance = tar.extractfile(member), left.pop(member.name, None)
                 if utterance is None or utterance.shard != path.name or content is None:
                     yield f"{name}/{path.name}: {member.name} is of no utterance of this shard"
@@ -99,7 +102,9 @@ def _verify_audio(name: str, corpus: Path, utterances: Mapping[str, Utterance]) 
 
 SHOWN = 20
 """Errors of one kind that are printed; the others are only counted."""
-DAMAGES = (HearsightError, OSError, ValueError, KeyError, TypeError, AttributeError, tarfile.TarError, yaml.YAMLError)
+DAMAGES = (
+    HearsightError, OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, tarfile.TarError, yaml.YAMLError,
+)  # fmt: skip
 """What reading a file of another form raises."""
 
 
@@ -144,6 +149,7 @@ def verify_release(folder: Path) -> Verification:
     corpora = sorted(path for path in (folder / SPEECH).iterdir()) if (folder / SPEECH).is_dir() else []
     for corpus in corpora:
         result.run(f"{SPEECH}/{corpus.name}", lambda corpus=corpus: verify_corpus(corpus, records, result.counts))  # type: ignore[misc]
+    result.run("samples", lambda: verify_samples(folder, records))
     result.run(CROISSANT, lambda: _verify_metadata(folder, sums, result))
     result.run("README.md", lambda: _verify_card(folder, records))
     result.counts["files"] = len(sums)
@@ -202,6 +208,8 @@ def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -
     others = {name: digest for name, digest in sums.items() if name != CROISSANT}
     for line in check_croissant(document, folder, others):
         yield f"{CROISSANT}: {line}"
+    if SUMMARY in sums:
+        yield from check_summary(folder, read_outputs(document))
     if missing := find_missing(document):
         result.counts["not_stated"] = ", ".join(missing)
 

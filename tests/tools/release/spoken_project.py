@@ -49,9 +49,12 @@ class Caption(NamedTuple):
 
     @property
     def shown(self) -> bytes:
-        """The image."""
-        stem = Path(self.image).stem
-        return drawn_image(int(stem) if stem.isdigit() else 99, "PNG")
+        """The image, which names its author."""
+        from PIL import PngImagePlugin
+
+        stem, info = Path(self.image).stem, PngImagePlugin.PngInfo()
+        info.add_text("Author", "Maria Silva")
+        return drawn_image(int(stem) if stem.isdigit() else 99, "PNG", pnginfo=info)
 
 
 CAPTIONS = [
@@ -97,9 +100,17 @@ def spoken_project(
     }
     (root / "dvc.yaml").write_bytes((PROJECT / "dvc.yaml").read_bytes())
     (root / "params.yaml").write_text(yaml.safe_dump({"chain": chain, **(params or {})}))
-    crawl = write_stage(root, "crawl", "mine", None, [candidate(each, posts) for each in captions], gone)
+    candidates = [{**candidate(each, posts), "shown": each.shown} for each in captions]
+    crawl = write_stage(root, "crawl", "mine", None, candidates, gone)
     splits = [
-        {**candidate(each, posts), "caption": each.caption, "split": each.split, "group": each.key, "text": each.caption}
+        {
+            **candidate(each, posts),
+            "shown": each.shown,
+            "caption": each.caption,
+            "split": each.split,
+            "group": each.key,
+            "text": each.caption,
+        }
         for each in captions
     ]
     split = write_stage(root, "split", "mine", crawl, splits)
@@ -115,7 +126,7 @@ def candidate(caption: Caption, posts: bool) -> dict[str, Any]:
     post = f"{caption.image.replace(' ', '_')}#{number % 2}" if posts else ""
     return {
         "key": caption.key, "image_url": caption.url, "alt": caption.caption, "language": "en", "post": post,
-        "image_sha256": sha256_bytes(caption.shown),
+        "image_sha256": sha256_bytes(caption.shown), "format": "PNG", "width": 24, "height": 16,
     }  # fmt: skip
 
 
@@ -144,8 +155,9 @@ def write_stage(
     names, half = OUTPUT_SCHEMAS[stage][1].names, (len(records) + 1) // 2
     for number, part in enumerate((records[:half], records[half:])):
         shard = f"{number:05d}"
-        media = {f"{each['key']}.flac": each["audio"] for each in part if "audio" in each} or None
-        rows = [{**each, "media": f"{shard}/{each['key']}.flac"} if "audio" in each else each for each in part]
+        content = {f"{each['key']}.{'flac' if 'audio' in each else 'png'}": each.get("audio") or each["shown"] for each in part}
+        media = content if stage != "split" else None
+        rows = [{**each, "media": f"{shard}/{name}"} for each, name in zip(part, content, strict=True)]
         table = pa.Table.from_pylist(
             [row(stage, **{name: value for name, value in each.items() if name in names}) for each in rows],
             schema=OUTPUT_SCHEMAS[stage][1],

@@ -13,7 +13,7 @@ from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.core.stage_output import StageOutput
 from components.execution.runner import write_lineage
-from components.tools.release.inputs import Cleaning
+from components.tools.release.inputs import cleaning_text
 from components.tools.release.kinds import release
 from tests.support import make_stage, row
 from tests.tools.release.spoken_project import CAPTIONS, SETTINGS, candidate, spoken_project
@@ -53,7 +53,7 @@ def test_the_card_says_how_many_were_rated_kept_and_dropped_and_how_raters_agree
     text = (tmp_path / "out/README.md").read_text()
     assert "2 test records were rated GOOD or BAD by 3 raters each (4 people in all)" in text
     assert "1 with 2 or more GOOD stay, 1 are dropped." in text and "alpha of the raters is 0.500" in text
-    assert "| split | record | 8 | 7 | rated_bad 1 |" in text
+    assert "| split | record | 8 | 7 | 12.5% | rated_bad 1 |" in text
     assert '"min_good": 2' in (tmp_path / "out/settings.json").read_text()
 
 
@@ -70,6 +70,6 @@ def test_ratings_other_than_those_the_split_read_are_refused(tmp_path: Path) -> 
 
 
 def test_unrated_records_and_one_rater_are_said_in_words() -> None:
-    text = Cleaning(1, (1,), 1, rated=5, kept=5, unrated=1200, left_out=2, alpha=None).text()
+    text = cleaning_text(1, [1], raters=1, kept=5, refused=0, unrated=1200, left_out=2, alpha=None)
     assert "by 1 rater each (one person)" in text and "1,200 test records were not rated and stay" in text
     assert "2 test records were not rated and are left out" in text and "is not defined" in text

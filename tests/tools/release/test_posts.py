@@ -22,6 +22,7 @@ from tests.support import make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.crawls import fixture_params
 from tests.support.crawl.fixture_web import build_fixture_web
+from tests.support.release.project import project as web_project
 from tests.tools.release.posts_files import archive, files, load, refusal
 from tests.tools.release.posts_project import KEY, OWNERS, SPLIT_OF, posts, project
 
@@ -131,7 +132,9 @@ def test_a_damaged_image_is_refused(tmp_path: Path) -> None:
 def test_invalid_options_give_a_one_line_error(tmp_path: Path) -> None:
     root = project(tmp_path / "p")
     assert "asks for 40 of 36 collected posts" in refusal(root, tmp_path / "out", subsets={"big": 40})
-    assert "is not a set of posts" in refusal(root, tmp_path / "out", dataset="english", subsets={"big": 40})
+    assert "is not a set of posts" in refusal(
+        web_project(tmp_path / "w"), tmp_path / "out", dataset="english", subsets={"big": 40}
+    )
     assert "nothing to release" in refusal(project(tmp_path / "q", []), tmp_path / "out")
     for result in ("a", "a=", "=3", "a=0", "a=-1", "../x=3", "a/b=3", "a=1e3"):
         with pytest.raises(HearsightError, match="names no subset"):

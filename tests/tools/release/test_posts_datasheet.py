@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from components.tools.release.kinds import release
-from components.tools.release.sheet import METADATA, QUESTIONS, Publisher
+from components.tools.release.questions import DATASHEET, METADATA, RAI, SUMMARY, Publisher
 from tests.tools.release.posts_files import refusal
 from tests.tools.release.posts_project import project
 
@@ -26,7 +26,7 @@ def sheet(out: Path) -> dict[str, str]:
 def test_every_question_of_the_paper_is_answered(posts_release: Path) -> None:
     paper = {"6.1": 3, "6.2": 10, "6.3": 9, "6.4": 3, "6.5": 4, "6.6": 5, "6.7": 5}
     numbers = [f"{section}.{number}" for section, count in paper.items() for number in range(1, count + 1)]
-    assert list(QUESTIONS) == numbers and len(numbers) == 39
+    assert list(DATASHEET.questions) == numbers and len(numbers) == 39
     result, page = sheet(posts_release), (posts_release / "datasheet.html").read_text()
     assert list(result) == numbers and all(answer.split("## ")[0].strip() for answer in result.values())
     assert re.findall(r'<h3 id="([\d.]+)">', page) == numbers
@@ -62,13 +62,16 @@ def test_missing_statements_of_the_publishers_are_marked_as_missing(tmp_path: Pa
     root = project(tmp_path / "p", publisher={"funding": "Grant 1 | <b>of</b> nobody", "contact": "desk@example.org"})
     summary = release(root, "posts", tmp_path / "out")
     empty = summary["not_stated"].split(", ")
-    assert sorted([*empty, "funding", "contact", "version"]) == sorted(Publisher.model_fields)
+    asked = {*DATASHEET.stated, *RAI.stated, *METADATA} - {"funding", "contact", "version", "citation"}
+    assert sorted(empty) == sorted(asked)
     result = sheet(tmp_path / "out")
-    assert sum("Not stated by the publishers." in answer for answer in result.values()) == len(set(empty) - METADATA.keys())
+    assert sum("Not stated by the publishers." in answer for answer in result.values()) == len(set(empty) & set(DATASHEET.stated))
     assert "Grant 1 | <b>of</b> nobody" in result["6.1.3"]
     page = (tmp_path / "out/datasheet.html").read_text()
     assert "Grant 1 | &lt;b&gt;of&lt;/b&gt; nobody" in page
     assert "Requests go to: desk@example.org." in (tmp_path / "out/README.md").read_text()
     everything = project(tmp_path / "q", publisher=dict.fromkeys(Publisher.model_fields, "said"))
-    assert release(everything, "posts", tmp_path / "all")["not_stated"] == "nothing"
+    assert release(everything, "posts", tmp_path / "all", summary=True)["not_stated"] == "nothing"
+    assert Publisher.model_fields.keys() == {*DATASHEET.stated, *RAI.stated, *SUMMARY.fields, *METADATA}
+    assert SUMMARY.missing not in (tmp_path / "all/summary.md").read_text()
     assert "Not stated" not in (tmp_path / "all/datasheet.md").read_text()

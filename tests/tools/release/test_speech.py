@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from components.core import split_files
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.split_files import SplitTables
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES as CATALOGUE
 from components.stages.crawl.run import run as run_crawl
@@ -20,8 +22,8 @@ from components.stages.import_recordings.corpora import open_corpus
 from components.stages.import_recordings.run import run as run_import
 from components.stages.split import ByText
 from components.stages.split.run import run as run_split
-from components.tools.release import speech
 from components.tools.release.kinds import release
+from components.tools.release.records import SPLITS, read_csv
 from components.tools.takedown.listing import add
 from tests.support import make_stage
 from tests.support.crawl.crawls import fixture_params
@@ -51,7 +53,8 @@ def audio_of(corpus: Path) -> dict[tuple[str, str], bytes]:
     found = {}
     for path in corpus.glob("*.tar"):
         with tarfile.open(path) as tar:
-            found |= {(path.name, member.name): tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+            members = {each.name: tar.extractfile(each).read() for each in tar}  # type: ignore[union-attr]
+            found |= {(path.name, name): data for name, data in members.items() if name.endswith(".flac")}
     return found
 
 
@@ -61,12 +64,12 @@ def test_a_corpus_has_a_manifest_for_each_voice_with_the_audio_of_the_stage(tmp_
     assert (summary["train"], summary["validation"], summary["test"]) == (4, 2, 2)
     assert (summary["utterances"], summary["speakers"]) == (8, 2) and "utterances_left_out" not in summary
     audio, seen = audio_of(corpus), {}
-    for voice in VOICES:
-        for utterance in rows(corpus / f"manifests/{voice}.csv"):
+    for split in SPLITS:
+        for utterance in rows(corpus / f"manifests/{split}.csv"):
             caption = CAPTIONS[int(utterance["record"], 16)]
             made = spoken(caption, VOICES, "synthetic")
-            assert utterance["voice"] == voice == made["voice"] and utterance["spoken"] == made["spoken"]
-            assert (utterance["split"], utterance["image"]) == (caption.split, caption.image)
+            assert utterance["voice"] == made["voice"] and utterance["spoken"] == made["spoken"]
+            assert (utterance["split"], utterance["image"]) == (split, caption.image)
             assert utterance["caption"] == " ".join(caption.caption.split())
             assert (utterance["rate"], utterance["pitch"], utterance["gain"]) == ("1.0625", "-0.5000", "-1.2500")
             assert utterance["shard"] == f"{caption.split}-00000.tar"
@@ -94,7 +97,7 @@ def test_recordings_of_people_need_a_licence_and_are_released_without_their_name
     assert summary["utterances"] == 8 and summary["utterances_left_out"] == {"recording_without_licence": 8}
     assert "recording_without_licence 8" in (tmp_path / "without/README.md").read_text()
     assert release(root, "mine", tmp_path / "with", recordings_licence="CC BY 4.0")["utterances"] == 16
-    names = {path.stem for path in (tmp_path / "with" / RECORDED / "manifests").iterdir()}
+    names = {each["voice"] for path in (tmp_path / "with" / RECORDED / "manifests").iterdir() for each in rows(path)}
     assert names == {"speaker-1", "7", "human-en"}
     assert not any(name.encode() in data for data in files(tmp_path / "with").values() for name in (PEOPLE[0], "Braga"))
 
@@ -133,7 +136,7 @@ def test_damaged_audio_leaves_no_release(tmp_path: Path) -> None:
 
 
 def test_shards_are_cut_by_size_and_equal_data_give_equal_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(speech, "SHARD_BYTES", 2 * len(spoken(CAPTIONS[0], VOICES, "synthetic")["audio"]) + 2000)
+    monkeypatch.setattr(split_files, "SHARD_BYTES", 2 * len(spoken(CAPTIONS[0], VOICES, "synthetic")["audio"]) + 2000)
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "one")
     release(spoken_project(tmp_path / "q"), "mine", tmp_path / "two")
     assert files(tmp_path / "one") == files(tmp_path / "two")
@@ -163,9 +166,9 @@ def test_flickr_s_lists_are_written_where_every_caption_has_its_identifier(tmp_p
     release(spoken_project(tmp_path / "q", posts=True), "mine", tmp_path / "with")
     lists = tmp_path / "with" / SYNTHETIC
     assert (lists / "wav2capt.txt").read_text().splitlines()[:2] == [
-        f"{CAPTIONS[0].key}.0.flac some_images/0.png #0", f"{CAPTIONS[1].key}.0.flac some_images/0.png #1",
+        f"{CAPTIONS[0].key}-0.flac some_images/0.png #0", f"{CAPTIONS[1].key}-0.flac some_images/0.png #1",
     ]  # fmt: skip
-    assert (lists / "wav2spk.txt").read_text().splitlines()[0] == f"{CAPTIONS[0].key}.0.flac flite-slt"
+    assert (lists / "wav2spk.txt").read_text().splitlines()[0] == f"{CAPTIONS[0].key}-0.flac flite-slt"
 
 
 def reimport(home: Path, corpus: Path, out: Path, captions: list[Caption], **settings: Any) -> list[tuple[Any, ...]]:
@@ -224,7 +227,7 @@ def test_captions_images_voices_and_audio_are_imported_as_they_were_released(
 def test_a_corpus_of_another_form_gives_a_one_line_error(tmp_path: Path) -> None:
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "out")
     corpus = tmp_path / "out" / SYNTHETIC
-    manifest = corpus / f"manifests/{VOICES[0]}.csv"
+    manifest = corpus / "manifests/train.csv"
     manifest.write_text(manifest.read_text().replace("wavs/", "wavs/../../", 1))
     with pytest.raises(HearsightError, match=r"is no file of wavs/") as caught:
         open_corpus("release", corpus)
@@ -234,12 +237,10 @@ def test_a_corpus_of_another_form_gives_a_one_line_error(tmp_path: Path) -> None
 
 
 def test_a_csv_field_with_every_special_character_is_read_back(tmp_path: Path) -> None:
-    from components.tools.release.records import CsvFile, read_csv
-
     texts = ['"', ",", "\r", "\n", "\r\n", "", " a ", "é|\t'"]
-    with CsvFile(tmp_path / "a.csv", ["one", "two"]) as file:
+    with SplitTables(tmp_path, ["one", "two"]) as tables:
         for text in texts:
-            file.add([text, f"x{text}"])
+            tables.add("a", [text, f"x{text}"])
     assert [(each["one"], each["two"]) for each in read_csv(tmp_path / "a.csv", ["one"])] == [
         (text, f"x{text}") for text in texts
     ]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image, ImageOps, PngImagePlugin
 
-from components.tools.release.images import Unreadable, without_metadata
+from components.web.images.metadata import Unreadable, without_metadata
 from tests.tools.release.posts_project import drawn_image
 
 NAME = b"Maria Silva"

@@ -6,6 +6,7 @@ Pixel data are copied byte for byte. Colour profiles, sizes, animation and EXIF'
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +16,8 @@ from components.web.images.opening import read_orientation
 PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD hIST pHYs sPLT cICP mDCv cLLi acTL fcTL fdAT".split()
 )
+
+_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
 class Unreadable(ValueError):
@@ -78,19 +81,15 @@ def _jpeg_segment(marker: int, segment: bytes) -> bytes:
 
 def _scan_end(data: bytes, at: int) -> int:
     """Return the end of entropy-coded data: the next marker that is neither stuffing nor a restart."""
-    while (at := data.find(b"\xff", at)) >= 0 and at + 1 < len(data):
-        if data[at + 1] == 0 or 0xD0 <= data[at + 1] <= 0xD7:
-            at += 2
-        elif data[at + 1] == 0xFF:
-            at += 1
-        else:
-            return at
+    if found := _MARKER.search(data, at):
+        return found.start()
     raise Unreadable("a scan has no end")
 
 
 def _only_orientation(exif: bytes) -> bytes:
     """Return EXIF data with the orientation alone; empty where that is upright."""
-    orientation = read_orientation(exif)
+    # Most have none, and reading all tags takes longer than all else here.
+    orientation = read_orientation(exif) if b"\x01\x12" in exif or b"\x12\x01" in exif else 1
     return b"II*\0" + struct.pack("<IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0) if orientation > 1 else b""
 
 

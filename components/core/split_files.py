@@ -1,0 +1,189 @@
+"""Write a release's files for each split: tables as CSV, and media in shards of bounded size, as tar or Parquet.
+
+Equal rows give equal bytes. A file is opened at its split's first row; of shards one for each split is open at a time.
+"""
+
+from __future__ import annotations
+
+import csv
+import tarfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+SHARD_BYTES = 256 << 20
+"""Bytes of media after which the next shard of a split begins; several workers can read a set of 1 GB at once."""
+GROUP_BYTES, GROUP_ROWS = 32 << 20, 1000
+"""Bytes of media, or rows, after which a row group ends, which a reader holds in memory as a whole."""
+_OWNER = b"0000644\0" + b"0000000\0" * 2
+_REST = b"0" + bytes(100) + b"ustar\x0000" + bytes(247)
+_REST_SUM = sum(_REST) + 8 * ord(" ")
+
+
+class SplitFiles:
+    """Files of which each split has its own; a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+
+class SplitTables(SplitFiles):
+    """CSV files with a header (RFC 4180, UTF-8), ``<split>.csv``; those of ``splits`` are there without rows too."""
+
+    def __init__(self, folder: Path, header: Sequence[str], splits: Iterable[str] = ()) -> None:
+        super().__init__(folder)
+        self._header, self._writers = header, dict[str, Any]()
+        for split in splits:
+            self._open(split)
+
+    def add(self, split: str, row: Sequence[Any]) -> None:
+        """Write one row."""
+        (self._writers.get(split) or self._open(split)).writerow(row)
+
+    def _open(self, split: str) -> Any:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # The line end is the writer's CRLF, so that it quotes both characters inside fields.
+        writer = csv.writer(self._stack.enter_context((self.folder / f"{split}.csv").open("w", encoding="utf-8", newline="")))
+        writer.writerow(self._header)
+        return self._writers.setdefault(split, writer)
+
+
+@dataclass
+class _Shard:
+    """The open shard of a split."""
+
+    name: str
+    writer: Any
+    bytes: int = 0
+
+
+class Shards(SplitFiles):
+    """Files ``<split>-00000`` and so on, of at most :data:`SHARD_BYTES` of media; subclasses open and close them."""
+
+    suffix: str
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._shards: dict[str, list[_Shard]] = {}
+
+    def next(self, split: str, size: int) -> _Shard:
+        """Return the split's shard that takes ``size`` more bytes of media."""
+        shards = self._shards.setdefault(split, [])
+        if not shards or shards[-1].bytes + size > SHARD_BYTES:
+            if shards:
+                self.close(shards[-1].writer)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            name = f"{split}-{len(shards):05d}{self.suffix}"
+            shards.append(_Shard(name, self.open(self.folder / name)))
+        shards[-1].bytes += size
+        return shards[-1]
+
+    def open(self, path: Path) -> Any:
+        """Return the writer of a new shard."""
+        raise NotImplementedError
+
+    def close(self, writer: Any) -> None:
+        """Finish a shard."""
+        writer.close()
+
+    def __exit__(self, *error: object) -> None:
+        for shards in self._shards.values():
+            self.close(shards[-1].writer)
+
+
+class TarShards(Shards):
+    """WebDataset shards: the members of a sample follow each other."""
+
+    suffix = ".tar"
+
+    def add(self, split: str, members: Mapping[str, bytes]) -> str:
+        """Write the members of one sample; return the shard's name."""
+        shard = self.next(split, sum(map(len, members.values())))
+        for name, data in members.items():
+            shard.writer.write(tar_header(name, len(data)))
+            shard.writer.write(data)
+            shard.writer.write(bytes(-len(data) % tarfile.BLOCKSIZE))
+        return shard.name
+
+    def open(self, path: Path) -> Any:
+        """Return the file."""
+        return path.open("wb", buffering=1 << 20)
+
+    def close(self, writer: Any) -> None:
+        """Write the end of the archive, two empty blocks and zeros up to a whole record."""
+        writer.write(bytes(2 * tarfile.BLOCKSIZE))
+        writer.write(bytes(-writer.tell() % tarfile.RECORDSIZE))
+        writer.close()
+
+
+def tar_header(name: str, size: int) -> bytes:
+    """Return the header of a tar's file, without time and owner (USTAR); tarfile takes many times as long."""
+    head = name.encode().ljust(tarfile.LENGTH_NAME, b"\0") + _OWNER + b"%011o\0%011o\0" % (size, 0)
+    return head + b"%06o\0 " % (sum(head) + _REST_SUM) + _REST
+
+
+class ParquetShards(Shards):
+    """Parquet files; media, the columns of bytes, are neither compressed nor in statistics."""
+
+    suffix = ".parquet"
+
+    def __init__(self, folder: Path, schema: pa.Schema) -> None:
+        super().__init__(folder)
+        self._schema = schema
+        leaves = [leaf for each in schema for leaf in _leaves(each, each.name)]
+        self._text = [leaf for leaf in leaves if not leaf.endswith("bytes")]
+        self._codecs = {leaf: "zstd" if leaf in self._text else "none" for leaf in leaves}
+        self._groups: dict[str, tuple[list[Mapping[str, Any]], int]] = {}
+        """Split → rows that are not yet written, and bytes of their media."""
+
+    def add(self, split: str, row: Mapping[str, Any], size: int) -> None:
+        """Write one row with ``size`` bytes of media."""
+        rows, used = self._groups.setdefault(split, ([], 0))
+        rows.append(row)
+        self._groups[split] = rows, used + size
+        if used + size >= GROUP_BYTES or len(rows) >= GROUP_ROWS:
+            self._flush(split)
+
+    def _flush(self, split: str) -> None:
+        rows, size = self._groups.pop(split)
+        self.next(split, size).writer.write_table(pa.Table.from_pylist(rows, self._schema))
+
+    def open(self, path: Path) -> Any:
+        """Return the writer."""
+        # Small batches, since the size of a page is looked at after each.
+        return pq.ParquetWriter(
+            path,
+            self._schema,
+            compression=self._codecs,
+            use_dictionary=self._text,
+            write_statistics=self._text,
+            write_batch_size=16,
+        )
+
+    def __exit__(self, *error: object) -> None:
+        for split in list(self._groups):
+            self._flush(split)
+        super().__exit__(*error)
+
+
+def _leaves(field: pa.Field, path: str) -> Iterator[str]:
+    """Yield the paths of the columns that Parquet stores for a field."""
+    if pa.types.is_list(field.type):
+        yield from _leaves(field.type.value_field, f"{path}.list.element")
+    elif pa.types.is_struct(field.type):
+        for each in field.type:
+            yield from _leaves(each, f"{path}.{each.name}")
+    else:
+        yield path

@@ -1,0 +1,227 @@
+"""Write a release's records for other programs: Parquet for pandas and Hugging Face datasets, and WebDataset shards.
+
+Both hold samples: an image with its captions in one split and their utterances. A sample's key depends on the image's address or
+file name alone, so it is the same in all releases. Images are without metadata (``images``). The text of images with several
+captions is in memory until the last one, and of media one row group.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
+
+from components.core.digests import sha256_bytes
+from components.core.split_files import ParquetShards, SplitFiles, TarShards
+from components.core.stage_output import StageOutput
+from components.speech.audio.files import RATE_HZ
+from components.tools.release.records import FOLDER as RECORDS
+from components.tools.release.records import SPLITS, Published, Record, published_text, read_csv, record_file
+from components.tools.release.speech import FOLDER as SPEECH
+from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken
+from components.web.images.head import FORMATS as SUFFIXES
+from components.web.images.metadata import Unreadable, without_metadata
+
+PARQUET, WEBDATASET = "parquet", "webdataset"
+FORMATS = {"parquet": PARQUET, "hf": PARQUET, "webdataset": WEBDATASET}
+"""``--format`` → its folder: what ``datasets`` loads is the Parquet files, by the front matter of README.md."""
+_MEDIA = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+_UTTERANCE = pa.struct({"corpus": pa.string()} | {name: pa.float64() if name in NUMBERS else pa.string() for name in OWN_COLUMNS})
+_COLUMNS = {
+    "key": pa.string(), "split": pa.string(), "image": _MEDIA, "captions": pa.list_(pa.string()), "audio": pa.list_(_MEDIA),
+    "languages": pa.list_(pa.string()), "records": pa.list_(pa.string()), "utterances": pa.list_(_UTTERANCE),
+    "image_address": pa.string(), "image_sha256": pa.string(), "sha256": pa.string(), "width": pa.int32(), "height": pa.int32(),
+}  # fmt: skip
+
+
+def sample_key(image: str) -> str:
+    """Return the key of the sample of an image: 16 hexadecimal digits from its address or file name."""
+    return sha256_bytes(image.encode())[:16]
+
+
+class SampleWriter(SplitFiles):
+    """Writes the samples of a release whose records are written; a context manager.
+
+    Args:
+        crawl: holds the images; None to leave images out.
+        formats: of :data:`FORMATS`.
+    """
+
+    def __init__(self, folder: Path, crawl: StageOutput | None, formats: Iterable[str]) -> None:
+        super().__init__(folder)
+        self._crawl, kinds = crawl, {FORMATS[name] for name in formats}
+        self._parquet = self._stack.enter_context(ParquetShards(folder / PARQUET, SCHEMA)) if PARQUET in kinds else None
+        self._tars = self._stack.enter_context(TarShards(folder / WEBDATASET)) if WEBDATASET in kinds else None
+        self._left = _count_captions(folder)
+        self._waiting: dict[tuple[str, str], list[tuple[Published, Sequence[Spoken]]]] = defaultdict(list)
+        self.counts = {"samples": 0, "images": 0}
+
+    def add(self, published: Published, spoken: Sequence[Spoken]) -> None:
+        """Add one record and its utterances; the sample is written with the image's last record."""
+        name = published.record.split, published.record.image
+        self._waiting[name].append((published, spoken))
+        if left := self._left.pop(name, 1) - 1:
+            self._left[name] = left
+        else:
+            self._write(self._waiting.pop(name))
+
+    def _write(self, parts: Sequence[tuple[Published, Sequence[Spoken]]]) -> None:
+        first, records = parts[0][0], [published.record for published, _ in parts]
+        key, split, suffix = sample_key(first.record.image), first.record.split, SUFFIXES.get(first.format, "")
+        image, digest = self._image(first)
+        spoken = [each for _, utterances in parts for each in utterances]
+        audio = [each.audio() for each in spoken]
+        fields = {
+            "key": key,
+            "split": split,
+            "captions": [record.caption for record in records],
+            "languages": [record.language for record in records],
+            "records": [record.id for record in records],
+            "utterances": [{"corpus": each.corpus, **each.utterance.own()} for each in spoken],
+            "image_address": first.record.image,
+            "image_sha256": first.record.image_sha256,
+            "sha256": digest,
+            "width": first.width,
+            "height": first.height,
+        }
+        if self._parquet:
+            media = {
+                "image": {"bytes": image, "path": f"{key}.{suffix}"} if image else None,
+                "audio": [{"bytes": data, "path": f"{each.utterance.id}.flac"} for data, each in zip(audio, spoken, strict=True)],
+            }
+            self._parquet.add(split, fields | media, len(image) + sum(map(len, audio)))
+        if self._tars:
+            members = {
+                **({f"{key}.{suffix}": image} if image else {}),
+                f"{key}.txt": "\n".join(published_text(record.caption) for record in records).encode(),
+                f"{key}.json": json.dumps(fields, ensure_ascii=False).encode(),
+                **{f"{key}.{number}.flac" if number else f"{key}.flac": data for number, data in enumerate(audio)},
+            }
+            self._tars.add(split, members)
+        self.counts["samples"] += 1
+        self.counts["images"] += bool(image)
+
+    def _image(self, published: Published) -> tuple[bytes, str]:
+        """Return the image without metadata and its sha256; empty where there is none, or its metadata cannot be found."""
+        if self._crawl is None or not published.media:
+            return b"", ""
+        data = self._crawl.read_media(published.media)
+        try:
+            image = without_metadata(data, published.format)
+        except Unreadable:
+            return b"", ""
+        return image, published.record.image_sha256 if image == data else sha256_bytes(image)
+
+
+def _count_captions(folder: Path) -> dict[tuple[str, str], int]:
+    """Return (split, image) → number of captions, where there are several."""
+    counts: dict[tuple[str, str], int] = {}
+    for split in SPLITS:
+        columns, lines = csv.ConvertOptions(include_columns=["image"]), csv.ParseOptions(newlines_in_values=True)
+        images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"].cast(pa.string())
+        several = [each for each in pc.value_counts(images).to_pylist() if each["counts"] > 1]
+        counts |= {(split, each["values"]): each["counts"] for each in several}
+    return counts
+
+
+def _feature(kind: pa.DataType, name: str = "") -> Any:
+    """Return a column's type as Hugging Face datasets writes it."""
+    if kind == _MEDIA:
+        return {"_type": "Image"} if name == "image" else {"_type": "Audio", "sampling_rate": RATE_HZ}
+    if pa.types.is_list(kind):
+        return [_feature(kind.value_type)]
+    if pa.types.is_struct(kind):
+        return {field.name: _feature(field.type) for field in kind}
+    return {"_type": "Value", "dtype": {"double": "float64"}.get(str(kind), str(kind))}
+
+
+SCHEMA = pa.schema(
+    _COLUMNS, {"huggingface": json.dumps({"info": {"features": {name: _feature(kind, name) for name, kind in _COLUMNS.items()}}})}
+)
+
+
+def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) -> dict[str, Any]:
+    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits: the samples where they are
+    Parquet, else records and corpora, since all configurations of a folder must have files of one format.
+
+    Args:
+        folder: of the release, with its data.
+        examples: split → number of records.
+        spoken: the corpora.
+    """
+    splits = [split for split in SPLITS if examples[split]]
+    texts = {RECORDS: f"{RECORDS}/{{}}.csv"} | {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in spoken}
+    configs: list[dict[str, Any]] = []
+    for name, path in ({"samples": f"{PARQUET}/{{}}-*.parquet"} if (folder / PARQUET).is_dir() else texts).items():
+        files = [{"split": split, "path": path.format(split)} for split in splits if any(folder.glob(path.format(split)))]
+        configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
+    sizes = [
+        {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": examples[split]}
+        for split in splits
+    ]
+    return {"configs": configs, "dataset_info": [{"config_name": RECORDS, "splits": sizes}]}
+
+
+def sample_files(folder: Path) -> str:
+    """Return the files of the formats that a release has, in Markdown; '' for none."""
+    names = {PARQUET: f"`{PARQUET}/<split>-*.parquet`", WEBDATASET: f"`{WEBDATASET}/<split>-*.tar`"}
+    return " and ".join(path for name, path in names.items() if (folder / name).is_dir())
+
+
+def verify_samples(folder: Path, records: Mapping[str, Record]) -> Iterator[str]:
+    """Yield a line for each sample that is not as records and manifests state, or whose media have another digest."""
+    audio = {
+        (path.parent.parent.name, row["id"]): row["audio_sha256"]
+        for path in folder.glob(f"{SPEECH}/*/{MANIFESTS}/*.csv")
+        for row in read_csv(path, ("id", "audio_sha256"))
+    }
+    for name, read in ((PARQUET, _read_parquet), (WEBDATASET, _read_tar)):
+        paths = sorted((folder / name).glob("*"))
+        left, unheard = (dict(records), dict(audio)) if paths else ({}, {})
+        for path in paths:
+            for sample, image, sounds in read(path):
+                own = [left.pop(key, None) for key in sample["records"]]
+                image_of = sample["split"], sample["image_address"], sample["image_sha256"]
+                texts = zip(sample["records"], sample["languages"], sample["captions"], strict=True)
+                digests = [unheard.pop((each["corpus"], each["id"]), "") for each in sample["utterances"]]
+                if (
+                    sample["key"] != sample_key(sample["image_address"])
+                    or own != [Record(key, *image_of, language, caption) for key, language, caption in texts]
+                    or sample["sha256"] != (sha256_bytes(image) if image else "")
+                    or digests != [sha256_bytes(sound) for sound in sounds]
+                ):
+                    yield f"{name}/{path.name}: sample {sample['key']} is not as its records and its speech"
+        yield from (f"{name}: record {key} is in no sample" for key in left)
+        yield from (f"{name}: utterance {key} of {corpus} is in no sample" for corpus, key in unheard)
+
+
+Sample = tuple[dict[str, Any], bytes, list[bytes]]
+"""Fields, image and utterances' audio."""
+
+
+def _read_parquet(path: Path) -> Iterator[Sample]:
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(batch_size=16):
+            for row in batch.to_pylist():
+                yield row, row["image"]["bytes"] if row["image"] else b"", [sound["bytes"] for sound in row["audio"]]
+
+
+def _read_tar(path: Path) -> Iterator[Sample]:
+    with tarfile.open(path, "r:") as tar:
+        for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
+            data = {each.name.partition(".")[2]: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
+            sample = json.loads(data.pop("json"))
+            captions = [published_text(caption) for caption in sample["captions"]]
+            if data.pop("txt").decode().split("\n") != captions or key != sample["key"]:
+                sample["key"] = f"of {key}, whose .txt or name differs from its .json,"
+            image = next((data.pop(suffix) for suffix in SUFFIXES.values() if suffix in data), b"")
+            yield sample, image, list(data.values())

@@ -1,0 +1,119 @@
+"""Answer the questions of a sheet from measured values and the publishers' statements: a datasheet, a summary, RAI metadata.
+
+A sheet is a file ``data/<name>.yaml``. Of a question, ``stated`` names the publishers' field whose text comes first, and
+``answer`` is a Jinja template of measured values, a paragraph a line. Where that is empty, the field ``otherwise`` stands for it.
+A question without any of them is answered ``missing``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from pydantic import Field, create_model
+
+from components.core.errors import HearsightError
+from components.core.params import YAML_LOADER, Settings, parse_settings, read_params_file
+from components.reporting.pages import render, render_text
+
+DATA = Path(__file__).parent / "data"
+Table = Sequence[Sequence[str]]
+
+
+class Answer(NamedTuple):
+    """The paragraphs below a question, then a table whose first row is the head."""
+
+    question: str
+    paragraphs: list[str]
+    table: Table = ()
+
+
+class Sheet(NamedTuple):
+    """The text of a sheet."""
+
+    questions: dict[str, dict[str, str]]
+    """Number → question, stated, answer, otherwise."""
+    title: str = ""
+    intro: str = ""
+    missing: str = ""
+    sections: Mapping[str, str] = {}
+    """Number of a section → its heading."""
+    words: Mapping[str, Any] = {}
+    """Words that the values of the sheet are made with."""
+
+    @classmethod
+    def read(cls, name: str) -> Sheet:
+        """Return a sheet of the folder ``data``."""
+        return cls(**yaml.load((DATA / f"{name}.yaml").read_text(encoding="utf-8"), YAML_LOADER))
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """The publishers' fields with the questions that they answer, in their order."""
+        return {entry["stated"]: entry["question"] for entry in self.questions.values() if "stated" in entry}
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """As :attr:`stated`, with the fields that stand for what was not measured."""
+        return self.stated | {entry["otherwise"]: entry["question"] for entry in self.questions.values() if "otherwise" in entry}
+
+    def unanswered(self, publisher: Mapping[str, str]) -> list[str]:
+        """Return the publishers' fields that are empty."""
+        return [name for name in self.stated if not publisher[name].strip()]
+
+    def answers(self, values: Mapping[str, Any], publisher: Mapping[str, str], tables: Mapping[str, Table]) -> dict[str, Answer]:
+        """Return every question's answer, in order."""
+        answers: dict[str, Answer] = {}
+        for number, entry in self.questions.items():
+            texts = [text.strip() for text in render_text(entry.get("answer", ""), values).split("\n") if text.strip()]
+            table = tables.get(number, ())
+            if "stated" in entry:
+                texts.insert(0, " ".join(publisher[entry["stated"]].split()) or self.missing)
+            elif not (texts or table):
+                texts = [" ".join(publisher.get(entry.get("otherwise", ""), "").split()) or self.missing]
+            answers[number] = Answer(entry.get("question", number), texts, table)
+        return answers
+
+    def texts(self, dataset: str, answers: Mapping[str, Answer]) -> dict[str, str]:
+        """Return the answers as Markdown and as a page, by suffix."""
+        title = self.title.format(dataset)
+        return {suffix: render(DATA, f"sheet.{suffix}", sheet=self, title=title, answers=answers) for suffix in ("md", "html")}
+
+    def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> None:
+        """Write the texts beside each other."""
+        for suffix, text in self.texts(dataset, answers).items():
+            path.with_suffix(f".{suffix}").write_text(text, encoding="utf-8")
+
+
+def share(part: float, whole: float) -> str:
+    """Return a share in per cent; 'none' of nothing."""
+    return f"{part / whole:.1%}" if whole else "none"
+
+
+DATASHEET, SUMMARY, RAI = (Sheet.read(name) for name in ("datasheet", "summary", "rai"))
+METADATA = {
+    "url": "The address of the dataset's page.",
+    "published": "The day it is published, ISO 8601.",
+    "version": "Its version, as 1.0.0.",
+    "citation": "How to cite it, as BibTeX.",
+}
+"""Statements that only metadata have (Croissant 1.1), with their meaning."""
+_STATED = {**DATASHEET.fields, **SUMMARY.fields, **RAI.fields, **METADATA}
+_FIELDS: dict[str, Any] = {name: (str, Field("", description=meaning)) for name, meaning in _STATED.items()}
+Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
+"""The publishers' answers, ``params.yaml:release.<dataset>``; an empty one is reported as missing."""
+
+
+def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
+    """Return the publishers' answers by field; a ``licence`` takes precedence.
+
+    Raises:
+        HearsightError: the block is not valid; names the key.
+    """
+    path = root / "params.yaml"
+    block = read_params_file(path).get("release") or {}
+    if not isinstance(block, dict):
+        raise HearsightError("must hold a block for each dataset", where=f"{path}: release", hint="see docs/release.md")
+    answers = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}").plain()
+    return answers | ({"licence": licence} if licence.strip() else {})

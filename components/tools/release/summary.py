@@ -1,0 +1,181 @@
+"""Summarise the data of a release for ``summary.*`` (the template of the EU's AI Act) and for the RAI properties of its metadata.
+
+``release`` of ``summary.json`` is counted from the release's own files, so anyone can count it again (:func:`check_summary`).
+``project`` is from ledgers, settings and lineages; the digests of the outputs, which also ``croissant.json`` has, bind it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pyarrow.compute as pc
+
+from components.metrics.tokens import tokenize
+from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations
+from components.tools.release.inputs import ReleaseInputs
+from components.tools.release.post_facts import Loss, Span, count_losses, loss_table
+from components.tools.release.questions import SUMMARY, Answer, Table, share
+from components.tools.release.records import SPLITS, read_csv, read_records
+from components.tools.release.speech import FOLDER as SPEECH
+from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
+from components.web.consent_policy import RULES
+from components.web.stored_snapshots import INDEX
+from components.web.takedown_list import RULE as TAKEN_DOWN
+
+NAME = "summary.json"
+CRAWLER = ("user_agent", "consent", "tdmrep", "per_host", "delay")
+"""Settings of a crawl that are published."""
+DOMAINS = 0.1
+"""Share of the domains that is listed, those with most records first (template, 2.3)."""
+
+
+def measure(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
+    """Return the values of ``summary.json``.
+
+    Args:
+        description: of the release, a sentence.
+    """
+    return {
+        "dataset": facts.dataset,
+        "description": description,
+        "release": measure_files(folder),
+        "project": _of_project(facts),
+        "stated": {name: facts.stated(name) for name in SUMMARY.fields},
+    }
+
+
+def measure_files(folder: Path) -> dict[str, Any]:
+    """Return what the files of a release hold; memory grows with the number of images and domains."""
+    splits, languages, domains, images, words = Counter[str](), Counter[str](), Counter[str](), set[int](), 0
+    for record in (record for split in SPLITS for record in read_records(folder, split)):
+        splits[record.split] += 1
+        languages[record.language] += 1
+        domains[urlsplit(record.image).netloc if "://" in record.image else ""] += 1
+        images.add(hash(record.image))
+        words += len(tokenize(record.caption))
+    local = domains.pop("", 0)
+    ranked = sorted(domains.items(), key=lambda item: (-item[1], item[0]))
+    voices = [row for path in sorted((folder / SPEECH).glob(f"*/{VOICES_FILE}")) for row in read_csv(path, VOICE_COLUMNS)]
+    return {
+        "records": dict(splits),
+        "languages": dict(sorted(languages.items())),
+        "words": words,
+        "images": len(images),
+        "without_domain": local,
+        "domains": len(domains),
+        "most_records": dict(ranked[: math.ceil(DOMAINS * len(ranked))]),
+        "voices": voices,
+    }
+
+
+def _of_project(facts: Facts) -> dict[str, Any]:
+    inputs, span = facts.inputs, read_collected(facts.inputs)
+    crawl = inputs.settings.get("crawl", {})
+    lineages = [*inputs.lineages.values(), *facts.speech.values()]
+    return {
+        "software": SOFTWARE,
+        "outputs": {f"{each['dataset']}/{each['stage']}": each["manifest_sha256"] for each in lineages},
+        "source": describe_source(crawl),
+        "kind": crawl.get("source", {}).get("provider") or crawl.get("source", {}).get("kind", ""),
+        "crawler": {name: crawl[name] for name in CRAWLER if name in crawl},
+        "collected": [span.first, span.last] if span.first else [],
+        "losses": [asdict(loss) for loss in count_losses(inputs)],
+        "left_out": dict(sorted(Counter(facts.left_out.values()).items())),
+        "cleaning": inputs.cleaning,
+        "posts": inputs.posts,
+        "limitations": limitations(facts),
+    }
+
+
+def read_collected(inputs: ReleaseInputs) -> Span:
+    """Return the days on which posts were collected and the crawl's snapshot was fetched; empty where it is not here."""
+    span = Span()
+    for time in filter(None, pc.unique(inputs.split.table(["collected"])["collected"]).to_pylist()):
+        span.add(time)
+    snapshot = inputs.settings.get("crawl", {}).get("snapshot", "")
+    with suppress(OSError), (inputs.split.path.parents[1] / "store" / snapshot / INDEX).open(encoding="utf-8") as index:
+        for line in index:
+            span.add(json.loads(line)["fetched"])
+    return span
+
+
+def list_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the sheets ``summary`` and ``rai`` name: the values of :func:`measure`, and what follows from them."""
+    losses = [Loss(**loss) for loss in values["project"]["losses"]]
+    voices, dropped = values["release"]["voices"], Counter[str](values["project"]["left_out"])
+    for loss in losses:
+        dropped.update(loss.dropped)
+    spoken = {origin: [voice for voice in voices if voice["origin"] == origin] for origin in ("synthetic", "human")}
+    return {
+        **values,
+        "losses": losses,
+        "words": SUMMARY.words,
+        "hours": {origin: sum(float(voice["seconds"]) for voice in own) / 3600 for origin, own in spoken.items()},
+        "engines": list(dict.fromkeys(f"{voice['engine']} {voice['model']}" for voice in spoken["synthetic"])),
+        "unwanted": [(rule, dropped[rule]) for rule in SUMMARY.words["unwanted"] if rule in dropped],
+        "renamed": any(loss.stage == "hypernymize" for loss in losses),
+        "taken_down": dropped[TAKEN_DOWN],
+    }
+
+
+def _tables(values: Mapping[str, Any]) -> dict[str, Table]:
+    release, hours = values["release"], sum(values["hours"].values())
+    total, listed = sum(release["records"].values()), release["most_records"].items()
+    crawled = {loss.kind: loss.dropped for loss in values["losses"] if loss.stage == "crawl"}
+    known: dict[str, str] = SUMMARY.words["reservations"]
+    rules = [rule for rule in dict.fromkeys((*known, *RULES)) if rule in RULES or any(rule in each for each in crawled.values())]
+    sizes = {"text": release["words"], "image": release["images"], "audio": round(hours, 2)}
+    bands = [[name, f"{size:,}", *_band(size, *SUMMARY.words["sizes"][name])] for name, size in sizes.items() if size]
+    reserved = [
+        [rule, known.get(rule, rule), *(f"{crawled.get(kind, {}).get(rule, 0):,}" for kind in ("page", "record"))]
+        for rule in rules
+    ]
+    domains = [[name, f"{number:,}", share(number, total)] for name, number in listed]
+    return {
+        "1.3.1": [["modality", "size:", "of", "size in the template"], *bands],
+        "2.3.6": [["domain", "records:", "share:"], *domains] if domains else [],
+        "3.1.2": [["rule", "statement", "pages:", "images or posts:"], *reserved] if crawled else [],
+        "3.3.2": loss_table(values["losses"]),
+    }
+
+
+def _band(size: float, low: int, high: int, unit: str) -> tuple[str, str]:
+    return unit, f"less than {low:,}" if size < low else f"{low:,} to {high:,}" if size <= high else f"more than {high:,}"
+
+
+def write_summary(values: Mapping[str, Any], folder: Path) -> None:
+    """Write ``summary.json`` with the values of :func:`measure`, and the sheet as Markdown and as a page."""
+    (folder / NAME).write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    SUMMARY.write(folder / "summary", values["dataset"], _answer(values))
+
+
+def _answer(values: Mapping[str, Any]) -> dict[str, Answer]:
+    listed = list_values(values)
+    return SUMMARY.answers(listed, values["stated"], _tables(listed))
+
+
+def check_summary(folder: Path, outputs: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each value that the files of a release do not have, and for each text that is not of the values.
+
+    Args:
+        outputs: of the project with their digests, as ``croissant.json`` names them.
+    """
+    values = json.loads((folder / NAME).read_bytes())
+    for name, value in measure_files(folder).items():
+        if values["release"].get(name) != value:
+            yield f"{NAME}: {name} is not what the files have"
+    if values["project"]["outputs"] != outputs:
+        yield f"{NAME}: the outputs are not those of croissant.json"
+    # Another version may word the sheet otherwise.
+    if values["project"]["software"] == SOFTWARE:
+        for suffix, text in SUMMARY.texts(values["dataset"], _answer(values)).items():
+            if (folder / f"summary.{suffix}").read_text(encoding="utf-8") != text:
+                yield f"summary.{suffix} does not state the values of {NAME}"
