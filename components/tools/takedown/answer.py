@@ -7,7 +7,7 @@ After a purge, the list of outputs that it wrote says which models and releases 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import date as day
@@ -73,7 +73,7 @@ class Answer:
     """``model`` (name/version), ``run``, ``saw`` (``yes`` or ``maybe``), ``current``, ``latest``, ``aliases``, ``index``."""
     again: list[str] = field(default_factory=list)
     """Commands that train or build again what saw it."""
-    unreached: Sequence[str] = UNREACHED
+    unreached: list[str] = field(default_factory=lambda: list(UNREACHED))
 
     def plain(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""

@@ -42,8 +42,10 @@ def find_holders(root: Path, repo: Any, names: Collection[str]) -> tuple[dict[st
     for where, oid, opener in evidence.list_shards(root, repo) if names else ():
         with opener() as handle:
             shard = evidence.open_shard(handle)
-            columns = [name for name in NAMING if shard and name in shard.schema_arrow.names]
-            if shard and columns and (found := find_names(shard.read(columns), names)[1]):
+            columns = shard.schema_arrow.names if shard else []
+            if shard is None or "verdict" in columns:  # a ledger names what was dropped, too
+                continue
+            if found := find_names(shard.read([name for name in NAMING if name in columns]), names)[1]:
                 hits[oid] = found
                 files[where] += where == evidence.SHARD_CACHE
     holders: dict[str, set[str]] = {}

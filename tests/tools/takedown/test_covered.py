@@ -125,6 +125,23 @@ def test_each_spelling_of_a_path_is_found_by_each_other(path: str) -> None:
     assert found(rows, matcher) == [exact(row, matcher) for row in rows] and any(found(rows, matcher))
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_each_spelling_of_a_host_is_found_by_each_other(host: str) -> None:
+    spelled = [
+        f"{start}{each}{end}"
+        for each in HOSTS
+        for start in ("http://", "HTTPS://", "//", "file://")
+        for end in ("", ":80/a", "/a?x#y")
+    ]
+    rows: list[dict[str, str | None]] = [{"page_url": each} for each in spelled] + [{"host": each} for each in HOSTS]
+    for kind, value in (("host", host), ("url", f"http://{host}/a"), ("url", f"http://{host}/")):
+        try:
+            matcher = Matcher.from_plain([(kind, value)])
+        except HearsightError:
+            continue  # it is no name of a host
+        assert found(rows, matcher) == [exact(row, matcher) for row in rows], kind
+
+
 @settings(deadline=None)
 @given(value=st.sampled_from(["ann", "@Ann@example.social", "https://example.social/@ann"]), owner=st.text(max_size=8))
 def test_an_owner_is_found_in_the_column_of_owners_alone(value: str, owner: str) -> None:
