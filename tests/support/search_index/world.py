@@ -57,7 +57,7 @@ def output(
     rows: list[dict[str, Any]],
     media: dict[str, bytes],
     files: dict[str, Any],
-    dropped: Sequence[Any] = (),
+    dropped: Any = (),
 ) -> StageOutput:
     """A finished output of one shard, with a lineage; ``dropped`` are rows of its ledger."""
     job = make_stage(root, stage, "stamps")

@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
+from typer.testing import CliRunner
 
+from components.cli.main import app
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.tools.release.kinds import release
 from components.tools.release.noted import RELEASES, list_releases, note_release
 from components.tools.takedown.answer import Answer, answer
+from components.tools.takedown.evidence import REMOVED
 from components.tools.takedown.listing import add
 from components.tools.takedown.plan import purge
 from components.tracking.record import connect
@@ -43,6 +46,8 @@ class States:
     """After all, about an address that nothing came from."""
     added: Answer
     """The same, once it is listed too."""
+    cloned: Answer
+    """As purged, without what the purge noted."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +73,11 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[States]:
     purged = answer(root, "host", GONE)
     other = answer(root, "host", "other.sample")
     add(root, "host", "other.sample")
-    yield States(root, asked, listed, dropped, purged, other, answer(root, "host", "other.sample"))
+    added = answer(root, "host", "other.sample")
+    (root / REMOVED).rename(root / "noted.json")
+    cloned = answer(root, "host", GONE)
+    (root / "noted.json").rename(root / REMOVED)
+    yield States(root, asked, listed, dropped, purged, other, added, cloned)
     patch.undo()
 
 
@@ -132,6 +141,8 @@ def test_after_a_purge_nothing_is_left_and_the_models_that_saw_it_are_still_name
         "stamps-dual_encoder/2": "yes",
     }
     assert "Nothing is left" in states.purged.page()
+    tagged = {each["model"]: each["saw"] for each in states.cloned.models}
+    assert tagged == dict.fromkeys(("stamps-dual_encoder/1", "stamps-dual_encoder/2"), "maybe")
 
 
 def test_what_is_in_use_and_saw_it_is_trained_and_built_again(states: States) -> None:
@@ -176,20 +187,33 @@ def test_the_page_says_what_the_json_says_and_names_nobody_else(states: States, 
         assert "stays.sample" not in page + json.dumps(content) and "caption 7" not in page and KEYS[0] not in page
 
 
+def test_the_command_prints_and_writes_the_answer(states: States, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(states.root))
+    page, content = tmp_path / "receipt.html", tmp_path / "receipt.json"
+    words = ["takedown", "answer", "--host", GONE, "--date", "2026-11-30", "-o", str(page), "-o", str(content)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.exception
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["model"] for line in lines if "model" in line] == [each["model"] for each in states.purged.models]
+    assert lines[-1] == {"date": "2026-11-30", "listed": True, "nothing left": True}
+    printed = json.loads(CliRunner().invoke(app, [*words[:-4], "--json"]).stdout)
+    assert printed == json.loads(content.read_text()) and printed["date"] in page.read_text()
+    for wrong in (words[:2], [*words, "--url", PAGE]):
+        assert "answers one request" in str(CliRunner().invoke(app, wrong).exception)
+
+
 def test_values_are_escaped_on_the_page() -> None:
     page = Answer("url", "http://a.sample/<script>alert(1)</script>", "", False).page()
     assert "<script" not in page and LexborHTMLParser(page).css_first("script") is None
 
 
 def test_a_release_is_noted_once_and_found_by_the_images_of_its_records(tmp_path: Path, monkeypatch: Any) -> None:
-    for name in ("MLFLOW_TRACKING_URI",):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     root, out = project(tmp_path / "project"), tmp_path / "english-1"
     copy_settings(root)
     with (root / "params.yaml").open("a") as file:
         file.write('\nrelease: {english: {version: "1.2.0"}}\n')
     release(root, "english", out)
-    assert not (root / RELEASES).exists() or list_releases(root)
     address = f"{WEB}/0004.jpg"
     (given,) = answer(root, "url", address, folders=[out]).releases
     assert (given["release"], given["version"], given["held"]) == ("english-1", "1.2.0", "yes")
