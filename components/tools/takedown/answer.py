@@ -70,7 +70,8 @@ class Answer:
     releases: list[dict[str, Any]] = field(default_factory=list)
     """As :func:`describe_release` returns them, with ``held`` (``yes`` or ``maybe``)."""
     models: list[dict[str, Any]] = field(default_factory=list)
-    """``model`` (name/version), ``run``, ``saw`` (``yes`` or ``maybe``), ``current``, ``latest``, ``aliases``, ``index``."""
+    """``model`` (name/version), ``run``, ``run_name``, ``saw`` (``yes`` or ``maybe``), ``current`` (whether its output is the
+    present one), ``latest``, ``aliases``, ``index``."""
     again: list[str] = field(default_factory=list)
     """Commands that train or build again what saw it."""
     unreached: list[str] = field(default_factory=lambda: list(UNREACHED))
@@ -193,7 +194,8 @@ def _models(tracker: Tracker, root: Path, holders: set[str], maybe: set[str], *,
             aliases = tracker.client.get_registered_model(version.name).aliases
             yield {
                 "model": f"{version.name}/{version.version}",
-                "run": f"{names.get(version.run_id, '')} ({version.run_id})",
+                "run": version.run_id,
+                "run_name": names.get(version.run_id, ""),
                 "saw": grade,
                 "current": version.tags.get(f"{TAG}output_digest") in current,
                 "latest": int(version.version) == max(int(each.version) for each in versions if each.name == version.name),

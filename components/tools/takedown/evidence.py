@@ -25,8 +25,8 @@ from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
 from components.tools.takedown import stored
-from components.tools.takedown.covered import find_covered
-from components.tools.takedown.file_search import ADDRESS_COLUMNS, Matcher
+from components.tools.takedown.covered import address_columns, find_covered
+from components.tools.takedown.file_search import Matcher
 from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
 from components.web.takedown_journal import read_removals
@@ -124,8 +124,8 @@ def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content, 
     for opener in utterance_shards:
         with opener() as handle:
             file = pq.ParquetFile(handle)
-            rows = file.read([name for name in UTTERANCE_COLUMNS if name in file.schema_arrow.names]).to_pylist()
-            removed = [row for row in rows if row["record"] in known.keys]
+            table = file.read([name for name in UTTERANCE_COLUMNS if name in file.schema_arrow.names])
+            removed = table.filter(_is_in(table["record"], known.keys)).to_pylist()
             known.audio.update(row["audio_sha256"] for row in removed)
             known.bought.update(key for row in removed for key in cache_keys(row))
     return known
@@ -152,10 +152,14 @@ def open_shard(handle: IO[bytes]) -> pq.ParquetFile | None:
 
 
 def _listed_rows(shard: pq.ParquetFile, matcher: Matcher, keys: set[str]) -> list[dict[str, Any]]:
-    table = shard.read([name for name in ("key", *ADDRESS_COLUMNS) if name in shard.schema_arrow.names])
+    table = shard.read(["key", *address_columns(matcher, shard.schema_arrow.names)])
     # A table's shards have no owner column: only the crawl's ledger names the key.
-    chosen = pc.or_(pc.is_in(table["key"], value_set=pa.array(keys, pa.string())), find_covered(table, matcher))
+    chosen = pc.or_(_is_in(table["key"], keys), find_covered(table, matcher))
     return shard.read().filter(chosen).to_pylist() if pc.any(chosen).as_py() else []
+
+
+def _is_in(column: pa.ChunkedArray, keys: Collection[str]) -> pa.ChunkedArray:
+    return pc.is_in(column, value_set=pa.array(sorted(keys), column.type))
 
 
 def read_known_removals(root: Path, graph: Graph) -> Content:
