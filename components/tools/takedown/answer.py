@@ -47,8 +47,6 @@ WORDS = {
     "GENERATED_CAPTION": "captions that models wrote", "RETRIEVAL_RANK": "results of a test", "CLUSTERED": "points of a map",
 }  # fmt: skip
 """Schema → what its rows are to a person; others are captioned images."""
-NEXT_RUN, PURGE = "next run", "purge"
-"""When something is removed."""
 
 
 @dataclass
@@ -167,7 +165,7 @@ def _add_found(result: Answer, graph: Graph, content: evidence.Content) -> set[s
         if rows.num_rows:
             dataset, _ = parse_output_name(output.name)
             about = {"dataset": dataset, "stage": stage, "what": WORDS.get(schema, "captioned images"), "count": rows.num_rows}
-            result.found.append(about | {"removed": NEXT_RUN, "keys": rows["key"].to_pylist()})
+            result.found.append(about | {"removed": "next run", "keys": rows["key"].to_pylist()})
             digests.add(output.digest)
     return digests
 
@@ -182,7 +180,7 @@ def _add_copies(result: Answer, root: Path, search: FileSearch) -> None:
         result.copies.append({"where": "result caches", "what": "computed results", "count": count})
         for path in ratings.find_files(root, search):
             result.copies.append({"where": path.relative_to(root).as_posix(), "what": "files of ratings", "count": 1})
-    result.copies = [each | {"removed": PURGE} for each in result.copies if each["count"]]
+    result.copies = [each | {"removed": "purge"} for each in result.copies if each["count"]]
 
 
 def _models(tracker: Tracker, root: Path, holders: set[str], maybe: set[str], *, tagged: bool) -> Iterator[dict[str, Any]]:
