@@ -22,6 +22,7 @@ from components.tools.takedown.evidence import REMOVED
 from components.tools.takedown.listing import add
 from components.tools.takedown.plan import purge
 from components.tracking.record import connect
+from tests.support import make_output, row
 from tests.support.release.project import WEB, project
 from tests.support.settings_files import copy_settings
 from tests.support.takedown.indexed import GONE, IMAGES, init, make_index
@@ -87,28 +88,28 @@ def found(receipt: Answer, stage: str) -> Any:
 
 
 def test_records_are_found_by_any_spelling_of_their_page_with_their_keys(states: States) -> None:
-    row = found(states.asked, "crawl")
-    assert row == {
+    line = found(states.asked, "crawl")
+    assert line == {
         "dataset": "stamps", "stage": "crawl", "what": "captioned images", "count": 2, "removed": "next run", "keys": KEYS,
     }  # fmt: skip
     assert sum(each["stage"] == "crawl" for each in states.asked.found) == 1
 
 
 def test_utterances_are_found_by_their_record_and_not_by_equal_sound_of_another(states: States) -> None:
-    row = found(states.asked, "import_recordings")
+    line = found(states.asked, "import_recordings")
     # The French clip is that of another image too.
-    assert row["what"] == "spoken captions" and row["keys"] == [f"{key}.0" for key in KEYS]
+    assert line["what"] == "spoken captions" and line["keys"] == [f"{key}.0" for key in KEYS]
 
 
 def test_features_are_found_by_their_record(states: States) -> None:
-    row = found(states.asked, "extract_features")
-    assert row["what"] == "image features" and row["keys"] == KEYS
+    line = found(states.asked, "extract_features")
+    assert line["what"] == "image features" and line["keys"] == KEYS
 
 
 def test_entries_of_a_search_index_are_found_with_the_image(states: States) -> None:
-    row = found(states.asked, "build_search_index")
-    assert row["what"] == "entries of a search index" and row["count"] == 3
-    assert {f"{key}.0" for key in KEYS} < set(row["keys"])
+    line = found(states.asked, "build_search_index")
+    assert line["what"] == "entries of a search index" and line["count"] == 3
+    assert {f"{key}.0" for key in KEYS} < set(line["keys"])
 
 
 def test_copies_are_counted_in_each_store(states: States) -> None:
@@ -205,6 +206,26 @@ def test_the_command_prints_and_writes_the_answer(states: States, tmp_path: Path
 def test_values_are_escaped_on_the_page() -> None:
     page = Answer("url", "http://a.sample/<script>alert(1)</script>", "", False).page()
     assert "<script" not in page and LexborHTMLParser(page).css_first("script") is None
+
+
+def test_an_item_to_rate_is_found_by_whose_it_is_and_not_by_equal_sound_or_pictures(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    keys, image, sound = ["a" * 16, "b" * 16], "1" * 64, "2" * 64
+    pages = [row("crawl", key=key, page_url=f"http://{key[0]}.sample/", image_sha256=image) for key in keys]
+    make_output(tmp_path, "crawl", [pages])
+    spoken = [row("synthesize", key=f"{key}.0", record=key, audio_sha256=sound, image_sha256=image) for key in keys]
+    make_output(tmp_path, "synthesize", [spoken])
+    place = {"table": "dataset", "source": "english", "direction": "", "candidate": "", "rank": 0, "known": True}
+    shown = {"audio_sha256": sound, "image_sha256": image}
+    items = [
+        row("build_rating_items", key=f"{n}" * 16, uses=[place | {"query": f"{key}.0"}], **shown) for n, key in enumerate(keys)
+    ]
+    make_output(tmp_path, "build_rating_items", [items])
+    receipt = answer(tmp_path, "url", "http://a.sample/")
+    assert {each["stage"]: each["keys"] for each in receipt.found} == {
+        "crawl": keys[:1], "synthesize": [f"{keys[0]}.0"], "build_rating_items": [items[0]["key"]],
+    }  # fmt: skip
 
 
 def test_a_release_is_noted_once_and_found_by_the_images_of_its_records(tmp_path: Path, monkeypatch: Any) -> None:
