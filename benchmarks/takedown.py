@@ -13,8 +13,10 @@ import shutil
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -103,7 +105,7 @@ def main() -> None:
         make(root := Path(folder).resolve() / "project", given.records)
         for name, request in REQUESTS.items():
             found = answer(root, *request).found[0]["count"]
-            ways = {"ours": partial(answer, root, *request), "reading": partial(read, root)}
+            ways: dict[str, Callable[[], Any]] = {"ours": partial(answer, root, *request), "reading": partial(read, root)}
             spent = in_turns({way: partial(seconds, work, time.perf_counter) for way, work in ways.items()}, given.runs)
             figures = medians(spent, "s") | beside(spent) | {"peak, MB": peak_bytes() // 2**20}
             show({"request": name, "records found": found} | figures)

@@ -135,10 +135,10 @@ def answer(root: Path, kind: str, value: str, date: str = "", folders: Collectio
 def _content(graph: Graph, matcher: Matcher, keys: set[str], repo: Any) -> evidence.Content:
     """Return the keys of all records that came from the address, and their images that no other current record shows."""
     rated: list[evidence.Opener] = []
-    current = [path for _, _, folder in graph.outputs() for path in sorted(folder.glob("shards/*.parquet"))]
+    paths = (path for _, _, folder in graph.outputs() for path in sorted(folder.glob("shards/*.parquet")))
+    current: list[evidence.Opener] = [partial(evidence.open_file, path) for path in paths]
     older = (opener for _, _, opener in evidence.list_shards(graph.root, repo))
-    shards = chain((partial(evidence.open_file, path) for path in current), older)
-    content = evidence.collect_content(shards, matcher, evidence.Content(keys), rated)
+    content = evidence.collect_content(chain(current, older), matcher, evidence.Content(keys), rated)
     if content.images:
         for _, output in _outputs(graph, {"page_url"}):
             shown = output.table(["key", "image_sha256"])

@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from typer.testing import CliRunner
 
 from components.cli.main import app
+from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.tools.release.kinds import release
@@ -226,6 +227,18 @@ def test_an_item_to_rate_is_found_by_whose_it_is_and_not_by_equal_sound_or_pictu
     assert {each["stage"]: each["keys"] for each in receipt.found} == {
         "crawl": keys[:1], "synthesize": [f"{keys[0]}.0"], "build_rating_items": [items[0]["key"]],
     }  # fmt: skip
+
+
+def test_a_model_that_starts_from_one_that_saw_it_is_trained_again_too(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    made = make_output(tmp_path, "crawl", [[row("crawl", key="a" * 16, page_url=PAGE)]], "stamps").digest
+    for name, parent in (("spoken/pretrain_retrieval", made), ("stamps/finetune_retrieval", "of spoken/pretrain_retrieval")):
+        path = lineage_path(tmp_path / "data" / name)
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"manifest_sha256": f"of {name}", "parents": [{"manifest_sha256": parent}]}))
+    again = ["dvc repro pretrain_retrieval@spoken", "dvc repro finetune_retrieval@stamps"]
+    assert answer(tmp_path, "url", PAGE).again == again and not answer(tmp_path, "url", f"{PAGE}/other").again
 
 
 def test_a_release_is_noted_once_and_found_by_the_images_of_its_records(tmp_path: Path, monkeypatch: Any) -> None:
