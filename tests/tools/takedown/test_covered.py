@@ -84,7 +84,8 @@ def test_each_spelling_of_a_host_is_found_by_each_other(host: str) -> None:
         for start in ("http://", "HTTPS://", "//", "file://")
         for end in ("", ":80/a", "/a?x#y")
     ]
-    rows: list[dict[str, str | None]] = [*({"page_url": each} for each in spelled), *({"host": each} for each in HOSTS)]
+    rows: list[dict[str, str | None]] = [{"page_url": each} for each in spelled]
+    rows += [{"host": each} for each in HOSTS]
     for kind, value in (("host", host), ("url", f"http://{host}/a"), ("url", f"http://{host}/")):
         try:
             matcher = Matcher.from_plain([(kind, value)])
