@@ -149,9 +149,10 @@ def release(
     """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
     from components.tools.release.instances import parse_subsets
     from components.tools.release.kinds import release as write_release
+    from components.tools.release.noted import note_release
 
     done = write_release(
-        find_root(),
+        root := find_root(),
         dataset,
         out,
         licence,
@@ -164,6 +165,7 @@ def release(
         images_licence=images_licence,
         summary=summary,
     )
+    note_release(root, out)
     print_line(done)
 
 

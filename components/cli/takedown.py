@@ -1,14 +1,15 @@
-"""``hearsight takedown``: add, list, purge, scan. Imports are inside the commands: ``hearsight --help`` needs none of them."""
+"""``hearsight takedown``: add, list, answer, purge, scan. Imports are inside the commands: ``hearsight --help`` needs none."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
-from components.core.printing import print_error, print_line, print_table
+from components.core.printing import print_error, print_json, print_line, print_table
 
 app = typer.Typer(no_args_is_help=True, help="Remove listed pages, images, hosts and accounts everywhere, and verify it.")
 Url = Annotated[str, typer.Option("--url", help="The address of a page or image.")]
@@ -59,6 +60,40 @@ def list_entries() -> None:
 
     entries = read_takedown(find_root() / NAME).entries
     print_table({"kind": e.kind, "sha256": e.sha256, "date": e.date, "reason": e.reason} for e in entries)
+
+
+@app.command()
+def answer(
+    url: Url = "",
+    host: Host = "",
+    owner: Owner = "",
+    date: Annotated[str, typer.Option(help="The day of the request, as 2026-11-30. Default: that of the list's entry.")] = "",
+    releases: Annotated[
+        list[Path] | None, typer.Option("--release", help="A release that releases.jsonl lacks. Repeatable.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as one line of JSON, with keys of records.")] = False,
+    out: Annotated[
+        list[Path] | None, typer.Option("--out", "-o", help="A file for the receipt: .html to print, or JSON. Repeatable.")
+    ] = None,
+) -> None:
+    """Answer a request: what came from an address, when it is removed, and which releases and models had it; changes nothing."""
+    from components.tools.takedown.answer import answer as answer_request
+
+    given = _given(url, host, owner)
+    if len(given) != 1:
+        raise HearsightError("answers one request", where="takedown answer", hint="give one --url, --host or --owner")
+    receipt = answer_request(find_root(), *given[0], date, releases or [])
+    for path in out or []:
+        receipt.write(path)
+    if as_json:
+        print_json(receipt.plain())
+        return
+    print_table({name: value for name, value in row.items() if name != "keys"} for row in receipt.found)
+    for rows in (receipt.copies, receipt.releases, receipt.models):
+        print_table(rows)
+    for command in receipt.again:
+        print_line({"train or build again": command})
+    print_line({"date": receipt.date, "listed": receipt.listed, "nothing left": not receipt.found and not receipt.copies})
 
 
 @app.command()

@@ -120,6 +120,7 @@ TESTED = {
     r"hearsight takedown (add|purge|scan).*": (
         "tests/tools/takedown/test_end_to_end.py::test_the_scan_command_reports_its_result_as_exit_code"
     ),
+    r"hearsight takedown answer .*": ("tests/tools/takedown/test_answer.py::test_the_command_prints_and_writes_the_answer"),
     r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
     r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_rates_and_samples",
     r"hearsight train-segments.*": "tests/tools/test_train_segments.py::test_the_command_prints_what_it_wrote",

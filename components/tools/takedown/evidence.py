@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from components.core.digests import digest_value, sha256_bytes
@@ -24,6 +25,7 @@ from components.speech.voices.paid import cache_keys
 from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
 from components.tools.takedown import stored
+from components.tools.takedown.covered import address_columns, find_covered
 from components.tools.takedown.file_search import Matcher
 from components.web.snapshot_chain import read_chain
 from components.web.store import FetchStore
@@ -31,6 +33,9 @@ from components.web.takedown_journal import read_removals
 from components.web.takedown_list import RULE, Takedown
 
 REMOVED = Path(".hearsight/takedown/removed.json")
+SHARD_CACHE = "the shard cache"
+HOLDERS = "outputs"
+"""Key of :data:`REMOVED` beside the attributes of :class:`Content`; see :func:`read_holders`."""
 MAX_VIEWS = 64
 """Augmented views of an image whose features may be cached; an upper bound for every training."""
 UTTERANCE_COLUMNS = ("key", "record", "audio_sha256", "spoken", "voice", "rate", "pitch", "gain")
@@ -107,7 +112,7 @@ def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content, 
     utterance_shards: list[Opener] = []
     for opener in shards:
         with opener() as handle:
-            shard = _shard(handle)
+            shard = open_shard(handle)
             if shard is None or "key" not in shard.schema_arrow.names:
                 continue
             if "page_url" in shard.schema_arrow.names:
@@ -119,8 +124,8 @@ def collect_content(shards: Iterable[Opener], matcher: Matcher, known: Content, 
     for opener in utterance_shards:
         with opener() as handle:
             file = pq.ParquetFile(handle)
-            rows = file.read([name for name in UTTERANCE_COLUMNS if name in file.schema_arrow.names]).to_pylist()
-            removed = [row for row in rows if row["record"] in known.keys]
+            table = file.read([name for name in UTTERANCE_COLUMNS if name in file.schema_arrow.names])
+            removed = table.filter(_is_in(table["record"], known.keys)).to_pylist()
             known.audio.update(row["audio_sha256"] for row in removed)
             known.bought.update(key for row in removed for key in cache_keys(row))
     return known
@@ -138,17 +143,23 @@ def find_items(shards: Iterable[Opener], removed: Content) -> set[str]:
     return keys
 
 
-def _shard(handle: IO[bytes]) -> pq.ParquetFile | None:
+def open_shard(handle: IO[bytes]) -> pq.ParquetFile | None:
+    """Return an open file as parquet; None for a file of another kind."""
     try:
         return pq.ParquetFile(handle) if handle.read(4) == b"PAR1" else None
     except (pa.ArrowException, OSError):
         return None
 
 
-def _listed_rows(shard: pq.ParquetFile, matcher: Matcher, keys: set[str]) -> Iterator[dict[str, Any]]:
-    for batch in shard.iter_batches(4096):
-        # A table's shards have no owner column: only the crawl's ledger names the key.
-        yield from (row for row in batch.to_pylist() if row["key"] in keys or matcher.covers(row))
+def _listed_rows(shard: pq.ParquetFile, matcher: Matcher, keys: set[str]) -> list[dict[str, Any]]:
+    table = shard.read(["key", *address_columns(matcher, shard.schema_arrow.names)])
+    # A table's shards have no owner column: only the crawl's ledger names the key.
+    chosen = pc.or_(_is_in(table["key"], keys), find_covered(table, matcher))
+    return shard.read().filter(chosen).to_pylist() if pc.any(chosen).as_py() else []
+
+
+def _is_in(column: pa.ChunkedArray, keys: Collection[str]) -> pa.ChunkedArray:
+    return pc.is_in(column, value_set=pa.array(sorted(keys), column.type))
 
 
 def read_known_removals(root: Path, graph: Graph) -> Content:
@@ -162,11 +173,19 @@ def read_known_removals(root: Path, graph: Graph) -> Content:
         earlier = json.loads((root / REMOVED).read_bytes())
         for field_ in fields(removed):
             getattr(removed, field_.name).update(earlier.get(field_.name, []))
+    removed.keys.update(read_marks(graph))
+    return removed
+
+
+def read_marks(graph: Graph) -> dict[str, str]:
+    """Return the key of each record that the current crawls dropped as listed → the hash of the entry that lists it."""
+    marks: dict[str, str] = {}
     for dataset in graph.datasets:
         for path in sorted(graph.output("crawl", dataset).glob("ledger/*.parquet")):
-            rows = read_table(path, ["kind", "key", "rule"]).to_pylist()
-            removed.keys.update(row["key"] for row in rows if row["rule"] == RULE and row["kind"] == "record")
-    return removed
+            rows = read_table(path, ["kind", "key", "rule", "detail"])
+            rows = rows.filter(pc.and_(pc.equal(rows["rule"], RULE), pc.equal(rows["kind"], "record")))
+            marks.update({row["key"]: row["detail"].removeprefix(f"{RULE}:") for row in rows.to_pylist()})
+    return marks
 
 
 def collect_current(root: Path, graph: Graph) -> Content:
@@ -213,7 +232,8 @@ def find_outdated_digests(root: Path) -> set[str]:
 def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Content:
     """Return the removed records' content that nothing current refers to, from all shards in the caches and DVC's stores."""
     rated: list[Opener] = []
-    removed = collect_content(_shards(root, repo), Matcher(listed), read_known_removals(root, graph), rated)
+    shards = (opener for _, _, opener in list_shards(root, repo))
+    removed = collect_content(shards, Matcher(listed), read_known_removals(root, graph), rated)
     current = collect_current(root, graph)
     removed -= current
     # Only now, since an image may be one that the chain still has.
@@ -221,18 +241,19 @@ def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Co
     return removed
 
 
-def _shards(root: Path, repo: Any) -> Iterator[Opener]:
+def list_shards(root: Path, repo: Any) -> Iterator[tuple[str, str, Opener]]:
+    """Yield (place, id, opener) of all that may be a shard in the shard cache, DVC's stores and the bucket, each object once."""
     for path in sorted((root / ".hearsight" / "cache").glob("*/*/*.parquet")):
-        yield partial(_open, path)
+        yield SHARD_CACHE, path.name, partial(open_file, path)
     seen: set[str] = set()
     for objects in stored.open_stores(root, repo):
         for oid in objects.ids():
             if oid not in seen and not oid.endswith(".dir"):
                 seen.add(oid)
-                yield partial(objects.open, oid)
+                yield objects.name, oid, partial(objects.open, oid)
 
 
-def _open(path: Path) -> IO[bytes]:
+def open_file(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
@@ -242,7 +263,13 @@ def find_answered_urls(folder: Path, bodies: Collection[str]) -> set[str]:
         return {entry.url for entry in store if entry.sha256 in bodies}
 
 
-def write_removed(root: Path, removed: Content) -> None:
-    """Write the hashes of what was removed to :data:`REMOVED`, for later scans."""
+def write_removed(root: Path, removed: Content, holders: Mapping[str, Collection[str]]) -> None:
+    """Write the hashes of what was removed to :data:`REMOVED`, for later scans, and digest → entries for later answers."""
     content = {field_.name: sorted(getattr(removed, field_.name)) for field_ in fields(removed)}
-    publish_json(root / REMOVED, content)
+    outputs = {digest: sorted({*entries, *read_holders(root).get(digest, ())}) for digest, entries in holders.items()}
+    publish_json(root / REMOVED, content | {HOLDERS: read_holders(root) | outputs})
+
+
+def read_holders(root: Path) -> dict[str, list[str]]:
+    """Return the digest of each output that held a record when it was purged → the hashes of the entries that listed it."""
+    return dict(json.loads((root / REMOVED).read_bytes()).get(HOLDERS, {})) if (root / REMOVED).exists() else {}

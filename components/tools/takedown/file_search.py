@@ -11,7 +11,7 @@ import re
 import sqlite3
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -48,6 +48,8 @@ class Matcher:
         self.digests = frozenset(digests)
         """sha256 of removed content that nothing current refers to."""
         self._plain = re.compile(b"|".join(map(_pattern, plain)), re.IGNORECASE) if plain else None
+        self.plain: Sequence[tuple[str, str]] = ()
+        """Canonical (kind, value) pairs that are everything listed; none where the list has only hashes."""
 
     @classmethod
     def from_plain(cls, plain: Sequence[tuple[str, str]], digests: Iterable[str] = ()) -> Matcher:
@@ -56,16 +58,13 @@ class Matcher:
         # Records spell an address as it was requested, which is not its canonical form.
         spelled = [(kind, (normalise_url(value) or value).partition("://")[2] or value) for kind, value in plain if kind == "url"]
         listed = Takedown(Entry(kind, "", hash_value("", kind, value), "") for kind, value in values)
-        return cls(listed, [*dict.fromkeys([*values, *spelled])], digests)
+        matcher = cls(listed, [*dict.fromkeys([*values, *spelled])], digests)
+        matcher.plain = values
+        return matcher
 
     def is_listed(self, value: str) -> bool:
         """Return whether a URL or a host name is listed."""
         return is_listed(value, self.listed)
-
-    def covers(self, record: Mapping[str, str | None]) -> bool:
-        """Return whether an address column of a record is listed."""
-        found = {name: value for name in ADDRESS_COLUMNS if (value := record.get(name))}
-        return any(self.listed.owner(value) if name == "owner" else self.is_listed(value) for name, value in found.items())
 
     def find_in_bytes(self, data: bytes, *, digests: bool = True) -> set[str]:
         """Return the listed items in ``data``, as spelled there, and with ``digests`` the digests of removed content."""

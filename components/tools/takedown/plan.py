@@ -18,6 +18,7 @@ from components.core.stored_files import store_of
 from components.execution.runner import lock_all_outputs
 from components.tools.takedown import caches, evidence, ratings, searchable, stored, versions
 from components.tools.takedown.file_search import FileSearch, Matcher
+from components.tools.takedown.holders import find_holders
 from components.tools.takedown.listing import find_listed_settings
 from components.tools.takedown.stored import fetch_current
 from components.tools.takedown.tracked import Tracker
@@ -210,7 +211,10 @@ def purge(root: Path, *, apply: bool) -> Plan:
             for model, grade in plan.searches.items():
                 assert tracker is not None
                 searchable.tag_search_model(tracker, model, grade)
-            evidence.write_removed(root, removed)
+            marks = evidence.read_marks(graph)
+            holders, _ = find_holders(root, repo, marks)
+            of_entries = {digest: {marks[name] for name in names} for digest, names in holders.items()}
+            evidence.write_removed(root, removed, of_entries)
             for item in plan.items:
                 item.remove()
     return plan

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+
 from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
 from components.tools.takedown import evidence, ratings, searchable, stored, versions
+from components.tools.takedown.covered import find_covered
 from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.file_search import ADDRESS_COLUMNS, FileSearch, Matcher, may_hold_crawl_addresses
 from components.tools.takedown.plan import current_digests, find_maybe_tainted, open_repo
@@ -132,9 +135,8 @@ def count_covered(graph: Graph, kind: str, value: str) -> tuple[dict[str, int], 
     for stage, dataset, folder in graph.outputs():
         if stage == "crawl" and (folder / MANIFEST).is_file():
             shards = StageOutput(folder).shards
-            records[dataset] = sum(
-                matcher.covers(row) for shard in shards for row in shard.read(list(ADDRESS_COLUMNS)).to_pylist()
-            )
+            covered = [find_covered(shard.read(list(ADDRESS_COLUMNS)), matcher) for shard in shards]
+            records[dataset] = sum(pc.sum(each).as_py() or 0 for each in covered)
     answers = {folder.name: count_affected(folder, matcher.listed) for folder in list_snapshots(graph.root)}
     return _present(records), _present(answers)
 

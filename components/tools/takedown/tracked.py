@@ -173,19 +173,18 @@ class Tracker:
             tainted: digests of outputs that hold a removed record.
             maybe_tainted: digests of outputs made from a snapshot that held it; the record may have been filtered out.
         """
-        grades: dict[tuple[str, str], str] = {}
-        for version in self.list_versions():
-            name = (version.name, str(version.version))
-            if grade := version.tags.get(TAINTED):
-                grades[name] = grade
-                continue
-            steps = self._lineage(version)
-            splits = {digest for stage, digest in steps if stage == "split"} or {digest for _, digest in steps}
-            if splits & set(tainted):
-                grades[name] = YES
-            elif {digest for _, digest in steps} & set(maybe_tainted):
-                grades[name] = MAYBE
-        return grades
+        return {
+            (version.name, str(version.version)): grade
+            for version in self.list_versions()
+            if (grade := version.tags.get(TAINTED) or self.grade(version, tainted, maybe_tainted))
+        }
+
+    def grade(self, version: Any, tainted: Collection[str], maybe_tainted: Collection[str]) -> str:
+        """Return the grade of a registered version by its lineage; '' if it is not tainted. For the arguments see above."""
+        steps = self._lineage(version)
+        digests = {digest for _, digest in steps}
+        splits = {digest for stage, digest in steps if stage == "split"} or digests
+        return YES if splits & set(tainted) else MAYBE if digests & set(maybe_tainted) else ""
 
     def tag_model(self, name: str, version: str, grade: str) -> None:
         """Tag a registered version with its grade."""

@@ -149,7 +149,7 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
     """
     outdated = Outdated(objects)
     ids = objects.ids()
-    versions = outdated.versions = [_version(objects, oid, set(ids)) for oid in ids if oid.endswith(".dir")]
+    versions = outdated.versions = list_versions(objects)
     _add_parents(objects, versions)
     after_crawl = {oid for v in versions if v.stage not in ("", "crawl") for oid in v.files.values()}
     after_crawl -= {oid for v in versions if v.stage in ("", "crawl") for oid in v.files.values()}
@@ -190,6 +190,12 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
         if gone & set(_ID.findall(content)) or search.matcher.find_in_text(content):
             outdated.paths[path] = "an entry of a cache that names it"
     return outdated
+
+
+def list_versions(objects: Objects) -> list[Version]:
+    """Return every version in a store, without parents and lineages."""
+    ids = set(objects.ids())
+    return [_version(objects, oid, ids) for oid in sorted(ids) if oid.endswith(".dir")]
 
 
 def _listing(objects: Objects, oid: str) -> dict[str, str]:

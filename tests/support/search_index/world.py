@@ -51,11 +51,18 @@ def drawn_image(place: int, size: tuple[int, int] = (60, 40)) -> bytes:
     return target.getvalue()
 
 
-def output(root: Path, stage: str, rows: list[dict[str, Any]], media: dict[str, bytes], files: dict[str, Any]) -> StageOutput:
-    """A finished output of one shard, with a lineage."""
+def output(
+    root: Path,
+    stage: str,
+    rows: list[dict[str, Any]],
+    media: dict[str, bytes],
+    files: dict[str, Any],
+    dropped: Any = (),
+) -> StageOutput:
+    """A finished output of one shard, with a lineage; ``dropped`` are rows of its ledger."""
     job = make_stage(root, stage, "stamps")
     table = pa.Table.from_pylist(rows, schema=OUTPUT_SCHEMAS[stage][1])
-    job.write_shard("00000", table, ledger_table(kept(r["key"]) for r in rows), media or None)
+    job.write_shard("00000", table, ledger_table([*(kept(r["key"]) for r in rows), *dropped]), media or None)
     for name, data in files.items():
         job.write_file(name, data)
     job.finish()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,72 +12,16 @@ from typing import Any
 
 import pytest
 
-from components.core.addresses import lineage_path
-from components.core.digests import sha256_bytes, sha256_file
-from components.core.stage_output import StageOutput
-from components.execution.runner import StageResult
+from components.core.digests import sha256_bytes
 from components.tools.takedown.listing import add
 from components.tools.takedown.plan import purge
 from components.tools.takedown.scan import scan
 from components.tracking.record import connect
-from components.tracking.recorder import record_run
-from tests.support import row
 from tests.support.search_index import world
 from tests.support.settings_files import copy_settings
-from tests.support.takedown.versions import dvc
+from tests.support.takedown.indexed import GONE, IMAGES, init, make_index
 
 pytestmark = pytest.mark.long
-
-GONE, STAYS = "gone.sample", "stays.sample"
-IMAGES = 8
-"""The last of them is of the host that goes."""
-PARENTS = {
-    "crawl": {},
-    "import_recordings": {"input": "crawl"},
-    "extract_features": {"input": "crawl"},
-    "finetune_retrieval": {"speech": "import_recordings"},
-}
-
-
-def lineage_of(root: Path, stage: str) -> dict[str, Any]:
-    """The stage's lineage, with the parents that the small set's own files leave out."""
-    path = lineage_path(root / "data" / "stamps" / stage)
-    result: dict[str, Any] = json.loads(path.read_text())
-    result["parents"] = result["parents"] or [
-        {
-            "name": name,
-            "output": f"stamps/{parent}",
-            "manifest_sha256": sha256_file(root / "data" / "stamps" / parent / "manifest.json"),
-        }
-        for name, parent in PARENTS[stage].items()
-    ]
-    path.write_text(json.dumps(result))
-    return result
-
-
-def make_index(root: Path, images: int) -> dict[str, bytes]:
-    """The set from the crawl to the index, told to MLflow and kept by DVC; returns the index's files."""
-    for folder in ("data/stamps", "made"):
-        shutil.rmtree(root / folder, ignore_errors=True)
-    rows = []
-    for place in range(images):
-        host = GONE if place == IMAGES - 1 else STAYS
-        where = {"host": host, "page_url": f"http://{host}/{place}", "image_url": f"http://{host}/{place}.png"}
-        sha256 = sha256_bytes(world.drawn_image(place))
-        rows += [row("crawl", key=f"{place:02d}{language}", image_sha256=sha256, **where) for language in ("es", "fr")]
-    world.output(root, "crawl", rows, {}, {})
-    made = world.spoken_set(root, images) | {"input": world.models(root)}
-    for stage in PARENTS:
-        tell(root, stage, StageOutput(root / "data/stamps" / stage).manifest)
-    index = world.run(root, made)
-    tell(root, "build_search_index", index.manifest)
-    dvc(root, "add", "-q", *(f"data/stamps/{stage}" for stage in (*PARENTS, "build_search_index")))
-    return {path.relative_to(index.out).as_posix(): path.read_bytes() for path in index.out.rglob("*") if path.is_file()}
-
-
-def tell(root: Path, stage: str, manifest: Any) -> None:
-    out = root / "data" / "stamps" / stage
-    assert record_run(StageResult(root, "stamps", stage, out, manifest, lineage_of(root, stage), [], {}))
 
 
 @dataclass
@@ -96,13 +38,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
         patch.delenv(name, raising=False)
     patch.setenv("HEARSIGHT_TRACKING", "now")
-    root = tmp_path_factory.mktemp("served") / "project"
-    root.mkdir()
-    subprocess.run(["git", "init", "-q"], cwd=root, check=True)
-    dvc(root, "init", "-q")
+    root = init(tmp_path_factory.mktemp("served") / "project")
     old, new = make_index(root, IMAGES), make_index(root, IMAGES - 1)
-    for path in (root / "data" / "stamps").glob("*.dvc"):
-        path.unlink()  # the project's dvc.yaml names the same outputs
     copy_settings(root)
     add(root, "host", GONE)
     yield Made(root, old, new)

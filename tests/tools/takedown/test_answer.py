@@ -1,0 +1,259 @@
+"""The answer to a request names all that came from an address, before and after it is listed, dropped and purged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+from typer.testing import CliRunner
+
+from components.cli.main import app
+from components.core.addresses import lineage_path
+from components.core.errors import HearsightError
+from components.core.stage_output import StageOutput
+from components.tools.release.kinds import release
+from components.tools.release.noted import RELEASES, list_releases, note_release
+from components.tools.takedown.answer import Answer, answer
+from components.tools.takedown.evidence import REMOVED
+from components.tools.takedown.listing import add
+from components.tools.takedown.plan import purge
+from components.tracking.record import connect
+from tests.support import make_output, row
+from tests.support.release.project import WEB, project
+from tests.support.settings_files import copy_settings
+from tests.support.takedown.indexed import GONE, IMAGES, init, make_index
+
+pytestmark = pytest.mark.long
+
+PAGE = f"http://{GONE}/{IMAGES - 1}"
+KEYS = [f"{IMAGES - 1:02d}{language}" for language in ("es", "fr")]
+
+
+@dataclass
+class States:
+    """The answers about one host, in the order of what is done about it."""
+
+    root: Path
+    asked: Answer
+    listed: Answer
+    dropped: Answer
+    """After the run that dropped it; its older versions are still there."""
+    purged: Answer
+    other: Answer
+    """After all, about an address that nothing came from."""
+    added: Answer
+    """The same, once it is listed too."""
+    cloned: Answer
+    """As purged, without what the purge noted."""
+
+
+@pytest.fixture(scope="module")
+def states(tmp_path_factory: pytest.TempPathFactory) -> Iterator[States]:
+    patch = pytest.MonkeyPatch()
+    for name in ("MLFLOW_TRACKING_URI", "HEARSIGHT_PIPELINE_RUN"):
+        patch.delenv(name, raising=False)
+    patch.setenv("HEARSIGHT_TRACKING", "now")
+    root = init(tmp_path_factory.mktemp("asked") / "project")
+    make_index(root, IMAGES)
+    copy_settings(root)
+    split = StageOutput(root / "data" / "stamps" / "extract_features").digest
+    line = {"release": "stamps-1", "dataset": "stamps", "version": "1.0.0", "sums_sha256": "0" * 64, "split": split}
+    (root / RELEASES).write_text(json.dumps(line) + "\n" + json.dumps(line | {"release": "stamps-0", "split": "1" * 64}) + "\n")
+    asked = answer(root, "url", f"HTTPS://{GONE.upper()}/./{IMAGES - 1}#top", "2026-11-30")
+    entry, _ = add(root, "host", GONE)
+    listed = answer(root, "host", GONE)
+    (root / "dvc.yaml").unlink()
+    make_index(root, IMAGES - 1, entry.sha256)
+    copy_settings(root)
+    dropped = answer(root, "host", GONE)
+    purge(root, apply=True)
+    purged = answer(root, "host", GONE)
+    other = answer(root, "host", "other.sample")
+    add(root, "host", "other.sample")
+    added = answer(root, "host", "other.sample")
+    (root / REMOVED).rename(root / "noted.json")
+    cloned = answer(root, "host", GONE)
+    (root / "noted.json").rename(root / REMOVED)
+    yield States(root, asked, listed, dropped, purged, other, added, cloned)
+    patch.undo()
+
+
+def found(receipt: Answer, stage: str) -> Any:
+    """The row of a stage of the set; None where it holds nothing."""
+    return next((row for row in receipt.found if (row["dataset"], row["stage"]) == ("stamps", stage)), None)
+
+
+def test_records_are_found_by_any_spelling_of_their_page_with_their_keys(states: States) -> None:
+    line = found(states.asked, "crawl")
+    assert line == {
+        "dataset": "stamps", "stage": "crawl", "what": "captioned images", "count": 2, "removed": "next run", "keys": KEYS,
+    }  # fmt: skip
+    assert sum(each["stage"] == "crawl" for each in states.asked.found) == 1
+
+
+def test_utterances_are_found_by_their_record_and_not_by_equal_sound_of_another(states: States) -> None:
+    line = found(states.asked, "import_recordings")
+    # The French clip is that of another image too.
+    assert line["what"] == "spoken captions" and line["keys"] == [f"{key}.0" for key in KEYS]
+
+
+def test_features_are_found_by_their_record(states: States) -> None:
+    line = found(states.asked, "extract_features")
+    assert line["what"] == "image features" and line["keys"] == KEYS
+
+
+def test_entries_of_a_search_index_are_found_with_the_image(states: States) -> None:
+    line = found(states.asked, "build_search_index")
+    assert line["what"] == "entries of a search index" and line["count"] == 3
+    assert {f"{key}.0" for key in KEYS} < set(line["keys"])
+
+
+def test_copies_are_counted_in_each_store(states: States) -> None:
+    assert {"where": "DVC's cache", "what": "data files", "removed": "purge"}.items() <= states.dropped.copies[0].items()
+    assert not states.dropped.found and states.dropped.copies[0]["count"] >= 4
+
+
+def test_releases_are_named_by_version_and_only_those_that_held_it(states: States) -> None:
+    for receipt in (states.asked, states.listed, states.dropped, states.purged):
+        assert [(each["release"], each["version"], each["held"]) for each in receipt.releases] == [("stamps-1", "1.0.0", "yes")]
+    assert states.other.releases == states.added.releases == []
+
+
+def test_models_are_named_with_their_run_and_whether_they_are_current(states: States) -> None:
+    client = connect(states.root)
+    for receipt, current in ((states.asked, True), (states.listed, True), (states.dropped, False)):
+        models = {each["model"]: each for each in receipt.models}
+        assert set(models) == {"stamps-dual_encoder/1", "stamps-dual_encoder/2", "stamps-search/1"}
+        assert all(each["saw"] == "yes" and each["current"] is current for each in models.values())
+        assert models["stamps-search/1"]["index"] and models["stamps-search/1"]["latest"] is current
+        version = client.get_model_version("stamps-dual_encoder", "1")
+        assert models["stamps-dual_encoder/1"]["run"] == version.run_id
+    assert {alias for each in states.asked.models for alias in each["aliases"]} == {"best"}
+
+
+def test_after_a_purge_nothing_is_left_and_the_models_that_saw_it_are_still_named(states: States) -> None:
+    assert not states.purged.found and not states.purged.copies
+    assert {each["model"]: each["saw"] for each in states.purged.models} == {
+        "stamps-dual_encoder/1": "yes",
+        "stamps-dual_encoder/2": "yes",
+    }
+    assert "Nothing is left" in states.purged.page()
+    tagged = {each["model"]: each["saw"] for each in states.cloned.models}
+    assert tagged == dict.fromkeys(("stamps-dual_encoder/1", "stamps-dual_encoder/2"), "maybe")
+
+
+def test_what_is_in_use_and_saw_it_is_trained_and_built_again(states: States) -> None:
+    again = ["dvc repro finetune_retrieval@stamps", "dvc repro build_search_index@stamps"]
+    assert states.asked.again == states.listed.again == again
+    assert states.dropped.again == states.purged.again == []
+
+
+def test_the_date_is_the_one_given_or_the_entrys(states: States) -> None:
+    assert states.asked.date == "2026-11-30" and not states.asked.listed
+    assert states.listed.listed and len(states.listed.date) == 10 and states.other.date == ""
+    with pytest.raises(HearsightError, match="is no day"):
+        answer(states.root, "host", GONE, "today")
+
+
+def test_an_address_that_nothing_came_from_gets_an_empty_answer_listed_or_not(states: States) -> None:
+    for receipt in (states.other, states.added):
+        assert not (receipt.found or receipt.copies or receipt.releases or receipt.models or receipt.again)
+    assert states.added.listed
+
+
+def test_the_page_says_what_the_json_says_and_names_nobody_else(states: States, tmp_path: Path) -> None:
+    for receipt in (states.asked, states.listed, states.dropped, states.purged, states.other):
+        for name in ("receipt.json", "receipt.html"):
+            receipt.write(tmp_path / name)
+        content, page = json.loads((tmp_path / "receipt.json").read_text()), (tmp_path / "receipt.html").read_text()
+        assert content == receipt.plain() and set(content) == set(Answer.__dataclass_fields__)
+        tree = LexborHTMLParser(page)
+        rows = [[cell.text() for cell in line.css("th, td")] for line in tree.css("tbody tr")]
+        told = [(row["what"], f"data set {row['dataset']}, step {row['stage']}", str(row["count"])) for row in content["found"]]
+        told += [(row["what"], row["where"], str(row["count"])) for row in content["copies"]]
+        assert [tuple(row[:3]) for row in rows[: len(told)]] == told
+        assert [row[0].removesuffix(" (search index)") for row in rows[len(told) :]] == [
+            row["model"] for row in content["models"]
+        ]
+        items = [item.text() for item in tree.css("li")]
+        assert items[: len(content["releases"])] == [
+            f"{row['release']} (data set {row['dataset']}, version {row['version']})" for row in content["releases"]
+        ]
+        assert [code.text() for code in tree.css("code")] == content["again"]
+        assert (content["date"] or "not stated") in page
+        assert "stays.sample" not in page + json.dumps(content) and "caption 7" not in page and KEYS[0] not in page
+
+
+def test_the_command_prints_and_writes_the_answer(states: States, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("HEARSIGHT_ROOT", str(states.root))
+    page, content = tmp_path / "receipt.html", tmp_path / "receipt.json"
+    words = ["takedown", "answer", "--host", GONE, "--date", "2026-11-30", "-o", str(page), "-o", str(content)]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.exception
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["model"] for line in lines if "model" in line] == [each["model"] for each in states.purged.models]
+    assert lines[-1] == {"date": "2026-11-30", "listed": True, "nothing left": True}
+    printed = json.loads(CliRunner().invoke(app, [*words[:-4], "--json"]).stdout)
+    assert printed == json.loads(content.read_text()) and printed["date"] in page.read_text()
+    for wrong in (words[:2], [*words, "--url", PAGE]):
+        assert "answers one request" in str(CliRunner().invoke(app, wrong).exception)
+
+
+def test_values_are_escaped_on_the_page() -> None:
+    page = Answer("url", "http://a.sample/<script>alert(1)</script>", "", False).page()
+    assert "<script" not in page and LexborHTMLParser(page).css_first("script") is None
+
+
+def test_an_item_to_rate_is_found_by_whose_it_is_and_not_by_equal_sound_or_pictures(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    keys, image, sound = ["a" * 16, "b" * 16], "1" * 64, "2" * 64
+    pages = [row("crawl", key=key, page_url=f"http://{key[0]}.sample/", image_sha256=image) for key in keys]
+    make_output(tmp_path, "crawl", [pages])
+    spoken = [row("synthesize", key=f"{key}.0", record=key, audio_sha256=sound, image_sha256=image) for key in keys]
+    make_output(tmp_path, "synthesize", [spoken])
+    place = {"table": "dataset", "source": "english", "direction": "", "candidate": "", "rank": 0, "known": True}
+    shown = {"audio_sha256": sound, "image_sha256": image}
+    items = [
+        row("build_rating_items", key=f"{n}" * 16, uses=[place | {"query": f"{key}.0"}], **shown) for n, key in enumerate(keys)
+    ]
+    make_output(tmp_path, "build_rating_items", [items])
+    receipt = answer(tmp_path, "url", "http://a.sample/")
+    assert {each["stage"]: each["keys"] for each in receipt.found} == {
+        "crawl": keys[:1], "synthesize": [f"{keys[0]}.0"], "build_rating_items": [items[0]["key"]],
+    }  # fmt: skip
+
+
+def test_a_model_that_starts_from_one_that_saw_it_is_trained_again_too(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    made = make_output(tmp_path, "crawl", [[row("crawl", key="a" * 16, page_url=PAGE)]], "stamps").digest
+    for name, parent in (("spoken/pretrain_retrieval", made), ("stamps/finetune_retrieval", "of spoken/pretrain_retrieval")):
+        path = lineage_path(tmp_path / "data" / name)
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps({"manifest_sha256": f"of {name}", "parents": [{"manifest_sha256": parent}]}))
+    again = ["dvc repro pretrain_retrieval@spoken", "dvc repro finetune_retrieval@stamps"]
+    assert answer(tmp_path, "url", PAGE).again == again and not answer(tmp_path, "url", f"{PAGE}/other").again
+
+
+def test_a_release_is_noted_once_and_found_by_the_images_of_its_records(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    root, out = project(tmp_path / "project"), tmp_path / "english-1"
+    copy_settings(root)
+    with (root / "params.yaml").open("a") as file:
+        file.write('\nrelease: {english: {version: "1.2.0"}}\n')
+    release(root, "english", out)
+    address = f"{WEB}/0004.jpg"
+    (given,) = answer(root, "url", address, folders=[out]).releases
+    assert (given["release"], given["version"], given["held"]) == ("english-1", "1.2.0", "yes")
+    note_release(root, out)
+    note_release(root, out)
+    assert len(list_releases(root)) == 1 and answer(root, "url", address, folders=[out]).releases == [given]
+    assert answer(root, "url", f"{WEB}/0003.jpg").releases == []
+    with pytest.raises(HearsightError, match="is no release"):
+        answer(root, "url", address, folders=[tmp_path])
