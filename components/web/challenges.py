@@ -1,8 +1,8 @@
 """Recognise pages that ask for proof of a human in place of what was asked for, by status, headers and structure, not by words.
 
 A page is one if it is thin (little text, few links, nothing to fill in) and its tags or scripts are those of a challenge. Pages
-about captchas, and forms with one, have text, links or fields. Sources: the vendors' documents and pages, listed in
-``data/consent_cases.jsonl`` and tests.
+about captchas, and forms with one, have text, links or fields. Sources: the documents of Cloudflare (cf-mitigated), AWS WAF
+(x-amzn-waf-action) and Vercel (x-vercel-mitigated), and the markup of their pages and those of others.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _MARKS = re.compile(
     rb"_cf_chl_opt|/cdn-cgi/challenge-platform/h/\w/orchestrate|cf-browser-verification|__cf_chl_|captcha-delivery\.com/"
     rb"|\bid=[\"']?px-captcha|/_Incapsula_Resource\?|gokuProps|sucuri_cloudproxy_js|window\.KPSDK|sec-if-cpt-container"
     rb"|/_sec/cp_challenge|\bid=[\"']?anubis_challenge|/\.well-known/(?:sgcaptcha|vercel/security|ddos-guard/(?:js-)?challenge)"
-    rb"|http-equiv=[\"']?refresh\b[^>]*\burl\s*=[^>]*captcha|\bclass=[\"'](?:[^\"']* )?(?:g-recaptcha|h-captcha|cf-turnstile)\b",
+    rb"|\bclass=[\"'](?:[^\"']{0,200} )?(?:g-recaptcha|h-captcha|cf-turnstile)\b|^<meta\s.*refresh.*captcha",
     re.I,
 )
-_FIELDS = re.compile(rb"<(?:textarea|select)\b|<input\b(?![^>]*\btype=[\"']?(?:hidden|submit|button|image))[^>]*", re.I)
+_FIELDS = re.compile(rb"<(?:textarea|select)\b|<input\b(?![^<>]*\btype=[\"']?(?:hidden|submit|button|image))", re.I)
 _LINKS = re.compile(rb"<a\s[^>]*\bhref", re.I)
 
 
@@ -53,9 +53,10 @@ def find_challenge(status: int, sent: Mapping[str, str], body: bytes) -> str:
         for name in _REFUSING:
             if name in sent:
                 return f"{status} with {name}"
-    if not body or len(body) > LONGEST or not any(word in body for word in _GATE):
+    # Cheap checks first: almost every page has more links, or none of the words.
+    if not body or len(body) > LONGEST or body.count(b"<a ") > _MOST_LINKS or not any(word in body for word in _GATE):
         return ""
-    mark = _MARKS.search(b"\n".join(_CODE.findall(body)))
+    mark = next(filter(None, map(_MARKS.search, _CODE.findall(body))), None)
     return mark[0].decode("latin-1")[-60:] if mark and _is_thin(body) else ""
 
 

@@ -212,7 +212,7 @@ def read_pages(path: Path) -> Iterator[SourcePage]:
         for group in range(file.num_row_groups):
             for page in file.read_row_group(group, use_threads=False).to_pylist():
                 candidates = [_from_row(image) for image in page.pop("images")]
-                statements = [Statement(**statement) for statement in page.pop("statements")]
+                statements = tuple(Statement(**statement) for statement in page.pop("statements"))
                 yield SourcePage(candidates=candidates, statements=statements, **page)
 
 
