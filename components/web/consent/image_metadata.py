@@ -10,6 +10,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 
 from components.web.consent.cbor import decode_cbor
 from components.web.consent.statements import C2PA, PLUS, Statement
@@ -18,7 +19,8 @@ _MOST_PARTS, _MOST_BOXES, _DEEPEST = 20_000, 10_000, 16
 _LONGEST = 1 << 24
 """Bytes of metadata that are read; decompressed XMP is cut at a sixteenth of it."""
 _XMP, _EXTENDED = b"http://ns.adobe.com/xap/1.0/\x00", b"http://ns.adobe.com/xmp/extension/\x00"
-_PROPERTY = re.compile(r"[\w.-]+:DataMining\b")
+_PROPERTY, _CLOSING = re.compile(r":DataMining\b"), re.compile(r"/[\w.-]*$")
+_MOST_VALUES = 100
 _VALUE = re.compile(
     r"""\s*=\s*(?:"([^"<]*)"|'([^'<]*)')"""  # an attribute
     r"""|\s[^<>]*?\bresource\s*=\s*["']([^"'<>]*)["'][^<>]*>|[^<>]*>([^<]*)<"""  # an element
@@ -123,8 +125,8 @@ def _decode_xmp(data: bytes) -> str:
 def _read_xmp(text: str) -> list[Statement]:
     """Return each value of the property; XMP writes one as an attribute, an element or a resource."""
     values = []
-    for found in _PROPERTY.finditer(text):
-        if text[found.start() - 1 : found.start()] == "/":
+    for found in islice(_PROPERTY.finditer(text), _MOST_VALUES):
+        if _CLOSING.search(text, max(0, found.start() - 64), found.start()):
             continue
         value = _VALUE.match(text, found.end(), found.end() + 1000)
         values.append(next((group for group in value.groups() if group is not None), "") if value else _UNREADABLE)
