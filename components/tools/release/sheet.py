@@ -87,7 +87,9 @@ def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
     path = root / "params.yaml"
     block = read_params_file(path).get("release") or {}
     if not isinstance(block, dict):
-        raise HearsightError("must hold a block for each dataset", where=f"{path}: release", hint="see docs/release.md")
+        raise HearsightError(
+            "must hold a block for each dataset", where=f"{path}: release", hint="see docs/release.md"
+        )
     answers = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}").plain()
     return answers | ({"licence": licence} if licence.strip() else {})
 

@@ -222,9 +222,10 @@ class _Reader:
         if b"warc-segment-number" in record.headers:
             raise BadRecord("segmented", "the record continues in others, which are not read: join its segments first")
         url, offset, statements = record.url, record.offset, response.read_statements()
-        source = Source(response.body(self.budget.record_bytes), url, response.charset, self.agent)
-        if sign := find_challenge(response.status, response.text_headers, source.html):
+        body = response.body(self.budget.record_bytes)
+        if sign := find_challenge(response.status, response.text_headers, body):
             raise BadRecord(CHALLENGE, sign)
+        source = Source(body, url, response.charset, self.agent)
         page = read_tags(source, self.context, self.budget)
         return _QueuedPage(source, offset, statements) if page is None else self._make_page(url, offset, statements, page)
 
