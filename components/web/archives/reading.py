@@ -223,7 +223,7 @@ class _Reader:
             raise BadRecord("segmented", "the record continues in others, which are not read: join its segments first")
         url, offset, statements = record.url, record.offset, response.read_statements()
         body = response.body(self.budget.record_bytes)
-        if sign := find_challenge(response.status, response.text_headers, body):
+        if sign := find_challenge(response.status, response.stating, body):
             raise BadRecord(CHALLENGE, sign)
         source = Source(body, url, response.charset, self.agent)
         page = read_tags(source, self.context, self.budget)

@@ -33,8 +33,8 @@ LINES = 1000
 _BLANK = b" \t\r"
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
 _NAMES = rb"warc-(?:type|target-uri|segment-number)|content-(?:type|length|encoding)|transfer-encoding"
-_STATING = "|".join((*SIGNAL_HEADERS, *CHALLENGE_HEADERS)).encode()
-_FIELD = re.compile(rb"\n[ \t]*+(%b|%b|%b|%b)[ \t]*+:[ \t]*+([^\n]*+)" % (_NAMES, ROBOTS, TDM, _STATING), re.I)
+_STATING = {ROBOTS, TDM, *(name.encode() for name in (*SIGNAL_HEADERS, *CHALLENGE_HEADERS))}
+_FIELD = re.compile(rb"\n[ \t]*+(%b|%b)[ \t]*+:[ \t]*+([^\n]*+)" % (_NAMES, b"|".join(sorted(_STATING))), re.I)
 """A line of a field that is read; one search costs a third of taking every line apart."""
 
 
@@ -81,13 +81,17 @@ class Response:
 
     def read_statements(self) -> list[Statement]:
         """Return what the headers state about use."""
-        sent = self.text_headers
-        return parse_header_statements(sent.get("x-robots-tag", ""), sent.get("tdm-reservation", ""), join_signals(sent))
+        sent = self.stating
+        return (
+            parse_header_statements(sent.get("x-robots-tag", ""), sent.get("tdm-reservation", ""), join_signals(sent))
+            if sent
+            else []
+        )
 
     @property
-    def text_headers(self) -> dict[str, str]:
-        """The headers as text."""
-        return {name.decode("latin-1"): value.decode("utf-8", "replace") for name, value in self.headers.items()}
+    def stating(self) -> dict[str, str]:
+        """The headers that state uses or show a challenge, as text."""
+        return {name.decode(): value.decode("utf-8", "replace") for name, value in self.headers.items() if name in _STATING}
 
     def body(self, limit: int) -> bytes:
         """Return the body without its encodings.
