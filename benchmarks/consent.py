@@ -1,9 +1,8 @@
 """A consent ledger decided anew: ``python -m benchmarks.consent [--records N] [--hosts N] [--runs N]``.
 
-A made ledger has ``--records`` images on ``--hosts`` hosts, in random order. Every fifth host has a robots.txt with content
-signals, every fifth one with usage preferences for a path, every twentieth one that names a licence of RSL; every tenth image
-has a statement of its own, in a header or in its file. Prints CPU seconds for all decisions, beside reading the same columns
-into Python and nothing else, and the size of the ledger.
+The made ledger has ``--records`` images on ``--hosts`` hosts, in random order. Of five hosts one has content signals in its
+robots.txt, one usage preferences for a path; of twenty one names a licence of RSL. Every tenth image has a statement of its own.
+Prints CPU seconds of all decisions, beside reading the same columns into Python, and the size of the ledger.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import argparse
 import random
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,16 +19,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.harness import beside, in_turns, medians, peak_bytes, seconds, show
-from components.stages.crawl.consent_ledger import HOST, IMAGE, ROBOTS_TXT, SCHEMA
+from components.stages.crawl.consent_ledger import HOST, IMAGE, SCHEMA
 from components.tools.consent import decide_again
 from components.web.consent.policy import Policy
-from components.web.consent.statements import RSL
+from components.web.settings import FetchSettings
 
 BATCH = 50_000
-AGENTS = "".join(f"User-agent: bot{number}\nDisallow: /private/{number}/\nDisallow: /search?q=*\n\n" for number in range(8))
-SIGNALS = AGENTS + "User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n"
-USAGE = AGENTS + "User-agent: *\nContent-Usage: train-ai=y\nContent-Usage: /i/1* train-ai=n\nDisallow: /admin/\n"
-PLAIN = AGENTS + "User-agent: *\nDisallow: /admin/\n"
+READ = ["kind", "address", "final", "rule", "signal", "place", "statement", "granted"]
+OTHERS = "".join(f"User-agent: bot{number}\nDisallow: /private/{number}/\nDisallow: /search?q=*\n\n" for number in range(8))
+ROBOTS = (
+    "User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n",
+    "User-agent: *\nContent-Usage: train-ai=y\nContent-Usage: /i/1* train-ai=n\nDisallow: /admin/\n",
+)
 LICENCE = (
     '<rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license><permits type="usage">search</permits></license>'
     "</content></rsl>"
@@ -45,56 +47,45 @@ def make_rows(records: int, hosts: int) -> Iterator[tuple[str, ...]]:
     """Yield the rows of the made ledger: kind, address, signal, place, statement."""
     for number in range(hosts):
         host = f"http://host-{number}.example"
-        text = SIGNALS if number % 5 == 0 else USAGE if number % 5 == 1 else PLAIN
+        text = OTHERS + ROBOTS[min(number % 5, 1)] if number % 5 < 2 else OTHERS + "User-agent: *\nDisallow: /admin/\n"
         if number % 20 == 2:
             text = f"License: {host}/license.xml\n{text}"
-            yield HOST, f"{host}/license.xml", RSL, "200", LICENCE
-        yield HOST, f"{host}/robots.txt", ROBOTS_TXT, "200", text
+            yield HOST, f"{host}/license.xml", "rsl", "200", LICENCE
+        yield HOST, f"{host}/robots.txt", "robots.txt", "200", text
     draw = random.Random(1)
     for number in range(records):
         stated = OWN[number // 10 % len(OWN)] if number % 10 == 0 else ("", "", "")
         yield IMAGE, f"http://host-{draw.randrange(hosts)}.example/i/{number}.jpg", *stated
 
 
-def write(path: Path, records: int, hosts: int) -> None:
-    """Write the made ledger."""
-    names = ("kind", "address", "signal", "place", "statement")
+def write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
+    """Write a ledger."""
     rest = {"rule": "", "digest": "0" * 64, "time": "2026-11-30T00:00:00.000000Z", "granted": False}
+    names = ("kind", "address", "signal", "place", "statement")
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
-        rows: list[dict[str, object]] = []
-        for row in make_rows(records, hosts):
-            rows.append({**dict(zip(names, row, strict=True)), "final": row[1], **rest})
-            if len(rows) == BATCH:
-                writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
-                rows.clear()
-        writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=SCHEMA))
+        while batch := [{**dict(zip(names, row, strict=True)), "final": row[1], **rest} for row in islice(rows, BATCH)]:
+            writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=SCHEMA))
 
 
 def read(path: Path) -> None:
     """Read the columns that decisions need, row by row."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
-            columns = ["kind", "address", "final", "rule", "signal", "place", "statement", "granted"]
-            deque(file.read_row_group(group, columns, use_threads=False).to_pylist(), maxlen=0)
+            deque(file.read_row_group(group, READ, use_threads=False).to_pylist(), maxlen=0)
 
 
 def main() -> None:
     """Measure and print one row of figures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--records", type=int, default=1_000_000)
-    parser.add_argument("--hosts", type=int, default=50_000)
-    parser.add_argument("--runs", type=int, default=3)
+    for name, usual in (("--records", 1_000_000), ("--hosts", 50_000), ("--runs", 3)):
+        parser.add_argument(name, type=int, default=usual)
     given = parser.parse_args()
     with TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.parquet"
-        write(path, given.records, given.hosts)
-        ways = {
-            "ours": lambda: seconds(lambda: deque(decide_again(path, Policy()), maxlen=0)),
-            "reading": lambda: seconds(lambda: read(path)),
-        }
-        spent = in_turns(ways, given.runs)
-        changed = sum(change["old"] != change["new"] for change in decide_again(path, Policy()))
-        size = {"records": given.records, "hosts": given.hosts, "ledger MB": path.stat().st_size / 1e6, "changed": changed}
+        write(path, make_rows(given.records, given.hosts))
+        ours = lambda: deque(decide_again(path, Policy(), FetchSettings()), maxlen=0)  # noqa: E731
+        spent = in_turns({"ours": lambda: seconds(ours), "reading": lambda: seconds(lambda: read(path))}, given.runs)
+        size = {"records": given.records, "hosts": given.hosts, "ledger MB": path.stat().st_size / 1e6}
         show({**size, **medians(spent, "s"), **beside(spent), "peak MB": peak_bytes() / 1e6})
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -23,21 +22,20 @@ from components.core.printing import json_line
 from components.execution.runner import stage_settings
 from components.stages.crawl import Params
 from components.stages.crawl.consent_ledger import HOST, ledger_path
-from components.stages.crawl.snapshot_builder import STORE, make_policy, open_proxy
-from components.web.answers import HOSTS_IN_MEMORY, Answers
+from components.stages.crawl.snapshot_builder import STORE, fetch_settings, make_policy, open_proxy
+from components.web.answers import Answers
 from components.web.charset import parse_charset
 from components.web.consent.image_metadata import read_image_statements
 from components.web.consent.policy import Policy
 from components.web.consent.readings import read_statement
-from components.web.consent.reservations import Reservations, tdmrep_url
 from components.web.consent.statements import RSL, Statement
 from components.web.fetch import Fetcher
 from components.web.html.page_limits import Source, read_pages_within
 from components.web.images.head import FORMATS, detect_format
-from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
 from components.web.urls import make_absolute, normalise
+from components.web.warc import Entry
 
 
 def check(root: Path, url: str, dataset: str) -> dict[str, Any]:
@@ -51,12 +49,11 @@ def check(root: Path, url: str, dataset: str) -> dict[str, Any]:
     if target is None:
         raise HearsightError(f"'{url}' is not an http address", where="consent check", hint="give it as http://host/path")
     params.require_contact(f"datasets/{dataset}.yaml: crawl")
-    settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with (
         TemporaryDirectory() as folder,
         open_proxy(main_project(root), params.web) as proxy,
         FetchStore(Path(folder), writer=True) as store,
-        Fetcher(store, settings, proxy=proxy, consent=make_policy(params)) as fetcher,
+        Fetcher(store, fetch_settings(params), proxy=proxy, consent=make_policy(params)) as fetcher,
     ):
         fetcher.ensure([target], "page")
         explained = explain(fetcher.answers, target)
@@ -98,55 +95,24 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
     return {**common, "statements": statements}
 
 
-@dataclass
-class _Hosts:
-    """What the hosts of a ledger state, by the address of the file."""
+class _HostFiles:
+    """The files of hosts in a ledger, read as a store's answers; one that it lacks is missing (404), so that nothing is asked."""
 
-    policy: Policy
-    files: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Address → HTTP status and text."""
-    _parsed: dict[str, Any] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[int, str]] = {}
 
-    def refuse(self, url: str) -> tuple[str, str] | None:
-        """Return (rule, statement) of what the host of ``url`` refuses, or None."""
-        if self.policy.tdmrep and self._reserved(url):
-            return "tdm_reserved", "tdmrep.json: 1"
-        statements = self.statements(url)
-        return self.policy.find_refusal(statements, url, partial(self.licence, url)) if statements else None
+    def add(self, rows: pa.Table) -> None:
+        """Take the rows of hosts."""
+        for row in rows.filter(pc.equal(rows["kind"], HOST)).to_pylist():
+            self._files[row["address"]] = (int(row["place"]), row["statement"])
 
-    def agrees(self, url: str) -> bool:
-        """Return whether the host of ``url`` gives consent: see ``Answers.host_agrees``."""
-        rules = self._rules(url)
-        known = urlsplit(url).netloc in self.policy.hosts or (rules is not None and rules.named and rules.allow(url))
-        known = known or (self.policy.tdmrep and self._reserved(url) is False)
-        return known or self.policy.gives_consent(self.statements(url), url, partial(self.licence, url))
+    def get(self, url: str) -> Entry:
+        """Return the entry of a file without its position."""
+        return Entry(url, self._files.get(url, (404, ""))[0])
 
-    def statements(self, url: str) -> list[Statement]:
-        """Return what robots.txt states about ``url``."""
-        rules = self._rules(url)
-        return rules.statements(url) if rules is not None else []
-
-    def licence(self, url: str, address: str) -> str | None:
-        """Return the text of a licence that is stated for ``url``."""
-        status, text = self.files.get(make_absolute(address, url) or "", ("0", ""))
-        return text if status.startswith("2") else None
-
-    def _reserved(self, url: str) -> bool | None:
-        reservations = self._parse(tdmrep_url(url), lambda _, text: Reservations.of(text.encode()))
-        return reservations.reserved(url) if reservations else None
-
-    def _rules(self, url: str) -> Rules | None:
-        found: Rules | None = self._parse(
-            robots_url(url), lambda status, text: Rules.of(int(status), text.encode(), self.policy.agent)
-        )
-        return found
-
-    def _parse(self, url: str, parse: Callable[[str, str], Any]) -> Any:
-        if url not in self._parsed:
-            if len(self._parsed) >= HOSTS_IN_MEMORY:
-                del self._parsed[next(iter(self._parsed))]
-            self._parsed[url] = parse(*self.files[url]) if url in self.files else None
-        return self._parsed[url]
+    def body(self, url: str) -> bytes:
+        """Return a file's text in UTF-8."""
+        return self._files[url][1].encode()
 
 
 def redecide(root: Path, dataset: str, out: Path | None = None) -> dict[str, Any]:
@@ -168,7 +134,7 @@ def redecide(root: Path, dataset: str, out: Path | None = None) -> dict[str, Any
     counts: Counter[str] = Counter()
     lines: list[str] = []
     decided = 0
-    for change in decide_again(path, make_policy(params)):
+    for change in decide_again(path, make_policy(params), fetch_settings(params)):
         decided += 1
         if change["old"] != change["new"]:
             counts[f"{change['old'] or 'kept'} → {change['new'] or 'kept'}"] += 1
@@ -182,44 +148,33 @@ def redecide(root: Path, dataset: str, out: Path | None = None) -> dict[str, Any
     return {"decided": decided, "changed": counts.total(), "changes": dict(sorted(counts.items())), "next": then}
 
 
-def decide_again(path: Path, policy: Policy) -> Iterator[dict[str, str]]:
+def decide_again(path: Path, policy: Policy, settings: FetchSettings) -> Iterator[dict[str, str]]:
     """Yield every item of a ledger with its old and its new decision; memory: the files of the hosts, and a row group."""
-    hosts = _Hosts(policy)
-    with pq.ParquetFile(path) as file:
-        columns = ["kind", "address", "signal", "place", "statement"]
-        for group in range(file.num_row_groups):
-            table = file.read_row_group(group, columns, use_threads=False)
-            for row in table.filter(pc.equal(table["kind"], HOST)).to_pylist():
-                hosts.files[row["address"]] = (row["place"], row["statement"])
-        for item in _items(file):
-            yield _decide(item, hosts)
+    files: Any = _HostFiles()
+    answers = Answers(files, settings, consent=policy)
+    with pq.ParquetFile(path) as ledger:
+        groups = range(ledger.num_row_groups)
+        for group in groups:
+            files.add(ledger.read_row_group(group, ["kind", "address", "place", "statement"], use_threads=False))
+        columns = ["kind", "address", "final", "rule", "signal", "place", "statement", "granted"]
+        rows = (row for group in groups for row in ledger.read_row_group(group, columns, use_threads=False).to_pylist())
+        for (kind, _), item in groupby(rows, lambda row: (row["kind"], row["address"])):
+            if kind != HOST:
+                yield _decide(list(item), answers)
 
 
-def _items(file: pq.ParquetFile) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of each page and image; they are next to each other, in one row group or in two."""
-    names = ["kind", "address", "final", "rule", "signal", "place", "statement", "granted"]
-
-    def rows() -> Iterator[dict[str, Any]]:
-        for group in range(file.num_row_groups):
-            yield from file.read_row_group(group, names, use_threads=False).to_pylist()
-
-    for (kind, _), item in groupby(rows(), lambda row: (row["kind"], row["address"])):
-        if kind != HOST:
-            yield list(item)
-
-
-def _decide(item: list[dict[str, Any]], hosts: _Hosts) -> dict[str, str]:
-    first, policy = item[0], hosts.policy
+def _decide(item: list[dict[str, Any]], answers: Answers) -> dict[str, str]:
+    first = item[0]
     url, final, old = first["address"], first["final"], first["rule"]
     result = {"address": url, "kind": first["kind"], "old": old, "new": old, "statement": ""}
     if old == "robots":  # what robots.txt forbids was not requested, whatever the policy
         return result
     statements = [Statement(row["signal"], row["place"], row["statement"]) for row in item if row["signal"]]
-    read = partial(hosts.licence, final)
-    refusal = hosts.refuse(final) or (hosts.refuse(url) if url != final else None)
-    refusal = refusal or (policy.find_refusal(statements, final, read) if statements else None)
-    if not refusal and policy.opt_in and not first["granted"]:
-        agrees = (statements and policy.gives_consent(statements, final, read)) or hosts.agrees(final)
+    refusal = answers.refuse_host(final) or (answers.refuse_host(url) if url != final else None)
+    refusal = refusal or answers.refuse(statements, final)
+    if not refusal and answers.consent.opt_in and not first["granted"]:
+        agrees = answers.consents(statements, final) or answers.host_agrees(final)
         refusal = None if agrees else ("no_consent", "said nothing")
-    result["new"], result["statement"] = refusal or ("", "")
+    first_said = f"{statements[0].place}: {statements[0].text[:200]}" if statements else ""
+    result["new"], result["statement"] = refusal[:2] if refusal else ("", first_said)
     return result

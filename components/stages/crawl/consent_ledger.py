@@ -7,7 +7,8 @@ of requests, on which no output depends. It keeps statements that decide nothing
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,14 +20,14 @@ from components.core.digests import sha256_bytes
 from components.core.files import publish
 from components.core.text_encoding import decode_text
 from components.stages.crawl.sources.source_pages import SourcePage, redact_statements
-from components.web.answers import Answers, Outcome
+from components.web.answers import Answers, NotFetched, Outcome
 from components.web.consent.policy import RULES
 from components.web.consent.reservations import TDMREP_PATH
 from components.web.consent.statements import LONGEST, RSL, Statement
 from components.web.images.image import DecodeResult
 
 FOLDER = "consent"
-HOST, PAGE, IMAGE, ROBOTS_TXT = "host", "page", "image", "robots.txt"
+HOST, PAGE, IMAGE = "host", "page", "image"
 DECIDED = (*RULES, "robots", "")
 """Rules of the items in the ledger; what another rule drops has no decision."""
 _BATCH = 50_000
@@ -71,22 +72,17 @@ class ConsentLedger:
         self._add(IMAGE, outcome.url, outcome.final, rule, statements, granted=granted)
 
     def _add(self, kind: str, url: str, final: str, rule: str, statements: Sequence[Statement], *, granted: bool = False) -> None:
-        taken = self._answers.taken
-        digest = hashlib.blake2b(f"{kind}\n{url}".encode(), digest_size=8).digest()
-        if rule not in DECIDED or digest in self._seen or taken.url(url) or taken.url(final):
+        answers, digest = self._answers, hashlib.blake2b(f"{kind}\n{url}".encode(), digest_size=8).digest()
+        if rule not in DECIDED or digest in self._seen or answers.taken.url(url) or answers.taken.url(final):
             return
         self._seen.add(digest)
-        entry = self._answers.store.get(final) or self._answers.store.get(url)
+        entry = answers.store.get(final) or answers.store.get(url)
         common = {"kind": kind, "address": url, "final": final, "rule": rule, "granted": granted}
-        time = entry.fetched if entry is not None else ""
-        for each in redact_statements(statements, taken) or [Statement("", "", "")]:
-            self._append(common, each, time)
-
-    def _append(self, common: Mapping[str, Any], each: Statement, time: str) -> None:
-        digest = sha256_bytes(each.text.encode("utf-8", "replace")) if each.signal else ""
-        text = each.text.encode("utf-8", "replace").decode()
-        stated = {"signal": each.signal, "place": each.place, "statement": text, "digest": digest, "time": time}
-        self._rows.append({**common, **stated})
+        for each in redact_statements(statements, answers.taken) or [Statement("", "", "")]:
+            raw = each.text.encode("utf-8", "replace")
+            stated = {"signal": each.signal, "place": each.place, "statement": raw.decode()}
+            said = {"digest": sha256_bytes(raw) if each.signal else "", "time": entry.fetched if entry is not None else ""}
+            self._rows.append({**common, **stated, **said})
         if len(self._rows) >= _BATCH:
             self._flush()
 
@@ -96,13 +92,13 @@ class ConsentLedger:
 
     def write(self, path: Path) -> None:
         """Write the ledger, with what hosts state at its end: each robots.txt, tdmrep.json and licence, with its HTTP status."""
-        for url, signal in self._host_files():
-            status, body = self._answers.well_known(url)
-            text = decode_text(body[:LONGEST], "replace") if 200 <= status < 300 else ""
-            (each,) = redact_statements([Statement(signal, str(status), text)], self._answers.taken)
-            entry = self._answers.store.get(url)
-            common = {"kind": HOST, "address": url, "final": url, "rule": "", "granted": False}
-            self._append(common, each, entry.fetched if entry is not None else "")
+        signals = {"/robots.txt": "robots.txt", TDMREP_PATH: "tdmrep.json"}
+        for entry in self._answers.store:
+            if signal := signals.get(urlsplit(entry.url).path) or (RSL if entry.url in self._answers.licence_urls else ""):
+                with suppress(NotFetched):  # a redirect that was followed for no item
+                    status, body = self._answers.well_known(entry.url)
+                    text = decode_text(body[:LONGEST], "replace") if 200 <= status < 300 else ""
+                    self._add(HOST, entry.url, entry.url, "", [Statement(signal, str(status), text)])
         self._flush()
 
         def fill(temporary: Path) -> None:
@@ -111,10 +107,3 @@ class ConsentLedger:
                     writer.write_batch(batch)
 
         publish(path, fill)
-
-    def _host_files(self) -> Iterable[tuple[str, str]]:
-        signals = {"/robots.txt": ROBOTS_TXT, TDMREP_PATH: TDMREP_PATH}
-        for entry in self._answers.store:
-            signal = signals.get(urlsplit(entry.url).path) or (RSL if entry.url in self._answers.licence_urls else "")
-            if signal and not self._answers.taken.url(entry.url):
-                yield entry.url, signal

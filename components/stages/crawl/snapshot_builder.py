@@ -69,6 +69,11 @@ def make_answers(params: Params, store: FetchStore, takedown: Takedown) -> Answe
     return Answers(store, params, consent=make_policy(params), taken=takedown)
 
 
+def fetch_settings(params: Params) -> FetchSettings:
+    """Return the settings of requests among these parameters."""
+    return FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
+
+
 def make_policy(params: Params) -> Policy:
     """Return the consent policy that these parameters state."""
     hosts = frozenset(host.lower() for host in params.consenting)
@@ -86,7 +91,6 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source
 
 def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Source, takedown: Takedown) -> str:
     """Fetch all answers that the parameters need and ``store`` lacks, mark it complete, and return its digest."""
-    settings = FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
     with ExitStack() as resources:
         earlier = None
         if params.base:
@@ -97,7 +101,7 @@ def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Sourc
         fetcher = resources.enter_context(
             Fetcher(
                 store,
-                settings,
+                fetch_settings(params),
                 proxy=proxy,
                 progress=stage.progress,
                 consent=make_policy(params),

@@ -15,6 +15,7 @@ from components.stages.crawl.snapshot_builder import make_policy
 from components.tools.consent import decide_again
 from components.tools.snapshots import retry_snapshot
 from components.tools.takedown.listing import add
+from components.web.settings import FetchSettings
 from tests.support import PROJECT, make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.counting_web import CountingWeb, Thing
@@ -76,7 +77,7 @@ def rules(output) -> dict[str, str]:
 
 
 def decisions(path, policy) -> dict[str, tuple[str, str]]:
-    return {change["address"]: (change["old"], change["new"]) for change in decide_again(path, policy)}
+    return {change["address"]: (change["old"], change["new"]) for change in decide_again(path, policy, FetchSettings())}
 
 
 def test_every_signal_drops_its_image_and_the_ledger_tells_the_statement_its_place_digest_and_time(tmp_path):
