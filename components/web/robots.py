@@ -22,6 +22,7 @@ _GROUP = re.compile(r"^([^\S\n]*user[- ]?agent[^\S\n]*(?::|(?<=\s))[^\S\n]*)([^\
 _LINE = re.compile(r"\s*(user[- ]?agent|allow|disallow|content[-_ ]usage|content[-_ ]signals?|licen[sc]e)\s*:\s*([^#]*)", re.I)
 _SIGNALS = {"contentusage": USAGE, "contentsignal": SIGNAL, "license": RSL, "licence": RSL}
 PLACE = "robots.txt"
+_MOST_LINES = 1000
 
 
 def robots_url(url: str) -> str:
@@ -106,7 +107,7 @@ def _read_signals(text: str, product: str) -> tuple[Statement, ...]:
             in_rules = False
             continue
         in_rules = True
-        if value and name in _SIGNALS:
+        if value and name in _SIGNALS and len(ours) + len(loose) < _MOST_LINES:
             group = loose if names is None else ours if product in names else []
             group.append(Statement(_SIGNALS[name], PLACE, value))
     licensed = any(statement.signal == RSL for statement in ours)

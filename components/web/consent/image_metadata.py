@@ -1,7 +1,8 @@
 """Read statements about use inside JPEG, PNG and WebP files; nothing is decoded and no signature is checked.
 
-IPTC's Data Mining (PLUS) stands in XMP. "Training and data mining" assertions stand in C2PA's manifest store, JUMBF boxes (ISO
-19566-5) in APP11 segments of JPEG, the ``caBX`` chunk of PNG and the ``C2PA`` chunk of WebP; those of ingredients count too.
+IPTC's Data Mining (PLUS) stands in XMP, in these files always UTF-8. "Training and data mining" assertions stand in C2PA's
+manifest store, JUMBF boxes (ISO 19566-5) in APP11 segments of JPEG, the ``caBX`` chunk of PNG and the ``C2PA`` chunk of WebP;
+those of ingredients count too.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def read_image_statements(data: bytes) -> list[Statement]:
             boxes.setdefault(int.from_bytes(content[2:4], "big"), []).append(
                 (number, content[8 if number == 1 else 8 + header :])
             )
-    statements += _read_xmp(_decode_xmp(b"".join(xmp))) if xmp else []
+    statements += _read_xmp(b"".join(xmp).decode("utf-8", "replace")) if xmp else []
     for packets in boxes.values():
         statements += _read_boxes(b"".join(packet for _, packet in sorted(packets, key=lambda packet: packet[0])))
     return list(dict.fromkeys(statements))
@@ -113,13 +114,6 @@ def _read_itxt(content: bytes) -> bytes:
         return zlib.decompressobj().decompress(text, _LONGEST >> 4)
     except zlib.error:
         return b""
-
-
-def _decode_xmp(data: bytes) -> str:
-    zeros = data[:200].count(0)
-    if zeros > 40:
-        return data.decode("utf-16-le" if data[1:2] == b"\x00" or data[:2] == b"\xff\xfe" else "utf-16-be", "replace")
-    return data.decode("utf-8", "replace")
 
 
 def _read_xmp(text: str) -> list[Statement]:

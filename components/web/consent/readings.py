@@ -86,7 +86,7 @@ def read_statement(statement: Statement, url: str, agent: str, document: ReadDoc
 def _read_preferences(text: str, agrees: str) -> tuple[Uses, Uses]:
     """Read ``key=value`` pieces; several values of a key count, and any that is not ``agrees`` refuses."""
     no, yes = NONE, NONE
-    for piece in _PIECES.findall(text):
+    for piece in _PIECES.findall(" ".join(text.split())):
         if not piece.strip():
             continue
         found = _PIECE.fullmatch(piece.strip())
