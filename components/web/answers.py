@@ -78,7 +78,7 @@ class Answers:
         """URL prefixes to which robots.txt is not applied: those of an API with its own terms of use."""
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
-        self.licences: dict[str, str | None] = {}
+        self._licences: dict[str, str | None] = {}
         """Address of a licence → its text, None for one that cannot be read; the last ones."""
         self.licence_urls: set[str] = set()
         """The addresses of all licences that were looked up."""
@@ -180,13 +180,13 @@ class Answers:
         if target is None:
             return None
         self.licence_urls.add(target)
-        if target not in self.licences:
-            if len(self.licences) >= LICENCES_IN_MEMORY:
-                del self.licences[next(iter(self.licences))]
+        if target not in self._licences:
+            if len(self._licences) >= LICENCES_IN_MEMORY:
+                del self._licences[next(iter(self._licences))]
             status, body = self.well_known(target) if self.rules(target).allow(target) else (404, b"")
             good = 200 <= status < 300 and len(body) <= LONGEST
-            self.licences[target] = decode_text(body, "replace") if good else None
-        return self.licences[target]
+            self._licences[target] = decode_text(body, "replace") if good else None
+        return self._licences[target]
 
     def stored_licence(self, url: str, address: str) -> str | None:
         """Return the text of a licence that is stated for ``url``, None for one that is not stored or cannot be read."""

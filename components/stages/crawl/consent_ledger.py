@@ -7,7 +7,7 @@ of requests, on which no output depends. It keeps statements that decide nothing
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -56,24 +56,24 @@ class ConsentLedger:
         self._rows: list[dict[str, Any]] = []
         self._batches: list[pa.RecordBatch] = []
 
-    def add_page(self, page: SourcePage) -> None:
-        """Add what a page states about its use; a row of a table is no page."""
-        if page.url and page.row is not None:
-            self._add(PAGE, page.url, page.url, page.row["rule"], page.statements)
-
-    def add_image(self, outcome: Outcome, result: DecodeResult | None) -> None:
-        """Add what the answers to the request of an image, and its file, state about its use."""
-        statements = self._answers.read_statements(outcome.entry) if outcome.entry is not None else []
-        rule = outcome.rule
-        if result is not None and (in_file := [Statement(*each) for each in result.statements]):
-            refusal = self._answers.refuse(in_file, outcome.final) if not rule else None
-            rule, statements = refusal[0] if refusal else rule, statements + in_file
-        granted = self._answers.is_granted(outcome.url, outcome.final)
-        self._add(IMAGE, outcome.url, outcome.final, rule, statements, granted=granted)
+    def add(self, pages: Iterable[SourcePage], outcomes: Iterable[Outcome], results: Mapping[str, DecodeResult]) -> None:
+        """Add what pages, the answers to requests of images, and their files (by sha256) state; a row of a table is no page."""
+        for page in pages:
+            if page.url and page.row is not None:
+                self._add(PAGE, page.url, page.url, page.row["rule"], page.statements)
+        for outcome in outcomes:
+            entry, rule = outcome.entry, outcome.rule
+            result = results.get(entry.sha256) if entry is not None else None
+            in_file = [Statement(*each) for each in result.statements] if result is not None else []
+            if not rule and (refusal := self._answers.refuse(in_file, outcome.final)):
+                rule = refusal[0]
+            statements = (self._answers.read_statements(entry) if entry is not None else []) + in_file
+            granted = self._answers.is_granted(outcome.url, outcome.final)
+            self._add(IMAGE, outcome.url, outcome.final, rule, statements, granted=granted)
 
     def _add(self, kind: str, url: str, final: str, rule: str, statements: Sequence[Statement], *, granted: bool = False) -> None:
         answers, digest = self._answers, hashlib.blake2b(f"{kind}\n{url}".encode(), digest_size=8).digest()
-        if rule not in DECIDED or digest in self._seen or answers.taken.url(url) or answers.taken.url(final):
+        if rule not in DECIDED or digest in self._seen:  # what is taken down has its own rule
             return
         self._seen.add(digest)
         entry = answers.store.get(final) or answers.store.get(url)

@@ -177,10 +177,7 @@ def write_records(
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
         results = decode_results(stage, answers.store, outcomes.values(), params.max_image_bytes)
         if consent is not None:
-            for page in chunk:
-                consent.add_page(page)
-            for outcome in outcomes.values():
-                consent.add_image(outcome, results.get(outcome.entry.sha256) if outcome.entry is not None else None)
+            consent.add(chunk, outcomes.values(), results)
         following = iter(verdicts)
         for page in chunk:
             if page.row is not None:
@@ -271,7 +268,7 @@ class _Shards:
 def _drop_row(
     verdict: Verdict, outcome: Outcome, result: DecodeResult | None, settings: FetchSettings, answers: Answers
 ) -> dict[str, str] | None:
-    """Return the row that drops an image for its answer, its decode result, or a refusal in its file; None for a usable image."""
+    """Return the row that drops an image for its answer, its decode result or what its file states; None for a usable image."""
 
     def drop(rule: str, value: str, threshold: object, detail: str = "") -> dict[str, str]:
         return dropped(verdict.key, rule, value, threshold, detail=detail or describe_location(verdict.page, verdict.candidate))
@@ -293,10 +290,9 @@ def _drop_row(
     if result.reason and (size_row is None or size_row.rule != "image_too_large"):
         over_budget = result.reason == "image_over_budget"
         return drop(result.reason, result.detail, _budget_text(settings.budget, result.detail) if over_budget else WHOLE)
-    if size_row:
-        return drop(size_row.rule, size_row.value, size_row.threshold)
-    refusal = answers.refuse([Statement(*each) for each in result.statements], outcome.final)
-    return drop(*refusal, "not said") if refusal else None
+    if size_row is None and (refusal := answers.refuse([Statement(*each) for each in result.statements], outcome.final)):
+        return drop(*refusal, "not said")
+    return drop(size_row.rule, size_row.value, size_row.threshold) if size_row else None
 
 
 def _budget_text(budget: Budget, resource: str) -> str:

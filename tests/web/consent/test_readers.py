@@ -61,6 +61,14 @@ def test_no_bytes_make_the_reader_of_cbor_raise_anything_else(data):
         pass
 
 
+@pytest.mark.parametrize(
+    "data", [b"\x81" * 100_000, b"\x9a\x00\x01\x00\x00" + b"\x01" * (1 << 16), b"\x9f\x01\xff", b"\x1c", b"\x62a", b""]
+)
+def test_cbor_that_is_deep_long_or_broken_is_an_error(data):
+    with pytest.raises(ValueError):
+        decode_cbor(data)
+
+
 @given(PLAIN)
 def test_cbor_is_read_as_it_was_written(value):
     assert decode_cbor(encode_cbor(value)) == value
