@@ -170,11 +170,11 @@ def _decide(item: list[dict[str, Any]], answers: Answers) -> dict[str, str]:
     if old == "robots":  # what robots.txt forbids was not requested, whatever the policy
         return result
     statements = [Statement(row["signal"], row["place"], row["statement"]) for row in item if row["signal"]]
-    refusal = answers.refuse_host(final) or (answers.refuse_host(url) if url != final else None)
-    refusal = refusal or answers.refuse(statements, final)
+    of_host = answers.refuse_host(final) or (answers.refuse_host(url) if url != final else None)
+    refusal = of_host[:2] if of_host else answers.refuse(statements, final)
     if not refusal and answers.consent.opt_in and not first["granted"]:
         agrees = answers.consents(statements, final) or answers.host_agrees(final)
         refusal = None if agrees else ("no_consent", "said nothing")
     first_said = f"{statements[0].place}: {statements[0].text[:200]}" if statements else ""
-    result["new"], result["statement"] = refusal[:2] if refusal else ("", first_said)
+    result["new"], result["statement"] = refusal or ("", first_said)
     return result

@@ -6,6 +6,7 @@ Rules are read from stored answers only, so that a crawl and its replay agree.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +21,7 @@ MAX_BYTES = 500 * 1024
 _GROUP = re.compile(r"^([^\S\n]*user[- ]?agent[^\S\n]*(?::|(?<=\s))[^\S\n]*)([^\s#/*;,(:]+).*", re.I | re.M)
 """A line that names a product, with or without a version; as lenient as Protego."""
 _LINE = re.compile(r"\s*(user[- ]?agent|allow|disallow|content[-_ ]usage|content[-_ ]signals?|licen[sc]e)\s*:\s*([^#]*)", re.I)
+_SIGNAL = re.compile(r"^[ \t]*(?:content|licen)", re.I | re.M)
 _SIGNALS = {"contentusage": USAGE, "contentsignal": SIGNAL, "license": RSL, "licence": RSL}
 PLACE = "robots.txt"
 _MOST_LINES = 1000
@@ -34,10 +36,8 @@ def robots_url(url: str) -> str:
 class Rules:
     """The rules of one robots.txt for one robot."""
 
-    def __init__(
-        self, parsed: Any, agent: str, *, everything: bool = True, named: bool = False, signals: tuple[Statement, ...] = ()
-    ) -> None:
-        self._parsed, self._agent, self._everything, self.named, self._signals = parsed, agent, everything, named, signals
+    def __init__(self, text: str | None, agent: str, *, everything: bool = True, named: bool = False) -> None:
+        self._text, self._agent, self._everything, self.named = text, agent, everything, named
         """``named``: whether one of its groups names this robot."""
 
     @classmethod
@@ -51,8 +51,16 @@ class Rules:
             named = any(name.lower() == product for _, name in _GROUP.findall(text))
             # Protego would compare the version too, and take "hear" for a name of "hearsight".
             text = _GROUP.sub(lambda line: line[1] + (product if line[2].lower() == product else "?"), text)
-            return cls(Protego.parse(text), agent, named=named, signals=_read_signals(text, product if named else "*"))
+            return cls(text, agent, named=named)
         return cls(None, agent, everything=400 <= status < 500 and status != 429)
+
+    @cached_property
+    def _parsed(self) -> Any:
+        return None if self._text is None else Protego.parse(self._text)
+
+    @cached_property
+    def _signals(self) -> tuple[Statement, ...]:
+        return () if self._text is None else _read_signals(self._text, self._agent.lower() if self.named else "*")
 
     def allow(self, url: str) -> bool:
         """Return whether the robot may request ``url``; robots.txt itself always."""
@@ -94,6 +102,8 @@ class Rules:
 
 def _read_signals(text: str, product: str) -> tuple[Statement, ...]:
     """Return the lines about use in the groups of ``product`` (lower case, or *), and those outside of any group."""
+    if not _SIGNAL.search(text):
+        return ()
     ours: list[Statement] = []
     loose: list[Statement] = []
     names: set[str] | None = None
