@@ -54,7 +54,9 @@ def read_image_statements(data: bytes) -> list[Statement]:
             )
     statements += _read_xmp(b"".join(xmp).decode("utf-8", "replace")) if xmp else []
     for packets in boxes.values():
-        statements += _read_boxes(b"".join(packet for _, packet in sorted(packets, key=lambda packet: packet[0])))
+        store = b"".join(packet for _, packet in sorted(packets, key=lambda packet: packet[0]))
+        is_meant = any(label.encode() in store for label in _LABELS)
+        statements += _read_boxes(store) or ([Statement(C2PA, "C2PA", _UNREADABLE)] if is_meant else [])
     return list(dict.fromkeys(statements))
 
 

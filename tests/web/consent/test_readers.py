@@ -186,5 +186,7 @@ def test_statements_are_read_from_every_form_of_their_containers():
 def test_an_assertion_or_a_property_that_cannot_be_read_refuses():
     broken = write_image(drawn("jpeg"), "jpeg", store=manifest_store("cawg.training-mining", "\xff\xff"))
     assert judged(read_image_statements(broken)) == ("training_mining", "C2PA cawg.training-mining: unreadable")
+    cut = manifest_store("cawg.training-mining", ENTRIES)[: -len(encode_cbor({"entries": ENTRIES})) - 4]
+    assert judged(read_image_statements(write_image(drawn("png"), "png", store=cut))) == ("training_mining", "C2PA: unreadable")
     torn = write_image(drawn("jpeg"), "jpeg", xmp='<rdf:Description plus:DataMining="http')
     assert judged(read_image_statements(torn))[0] == "data_mining"
