@@ -24,9 +24,9 @@ from components.web.answers import Answers, NotFetched, Outcome
 from components.web.consent.policy import RULES
 from components.web.consent.reservations import TDMREP_PATH
 from components.web.consent.statements import LONGEST, RSL, Statement
+from components.web.erase import CONSENT
 from components.web.images.image import DecodeResult
 
-FOLDER = "consent"
 HOST, PAGE, IMAGE = "host", "page", "image"
 DECIDED = (*RULES, "robots", "")
 """Rules of the items in the ledger; what another rule drops has no decision."""
@@ -44,7 +44,7 @@ SCHEMA = pa.schema(
 
 def ledger_path(snapshot: Path, dataset: str) -> Path:
     """Return the path of the ledger of a dataset made of the snapshot at ``snapshot``."""
-    return snapshot / FOLDER / f"{dataset}.parquet"
+    return snapshot / CONSENT / f"{dataset}.parquet"
 
 
 class ConsentLedger:

@@ -6,7 +6,6 @@ they are found by replaying the snapshot as a run reads it: an address that the 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -18,7 +17,7 @@ from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.sample.serving import SampleWeb, folder_sites
 from components.stages.crawl import Params
-from components.stages.crawl.consent_ledger import FOLDER, ConsentLedger
+from components.stages.crawl.consent_ledger import ConsentLedger
 from components.stages.crawl.records import Judge, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
     Drafts,
@@ -59,8 +58,6 @@ def apply_takedown_list(stage: Stage, params: Params, folder: Path) -> Takedown:
     """
     takedown = read_takedown(stage.project / NAME)
     erase_chain(folder, params.base, takedown)
-    for snapshot in read_chain(folder, params.base) if takedown else ():
-        shutil.rmtree(snapshot / FOLDER, ignore_errors=True)  # made again from what is left of the answers
     return takedown
 
 
