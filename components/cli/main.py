@@ -16,6 +16,7 @@ import typer
 from components.cli import app as application
 from components.cli import (
     cache,
+    consent,
     datasets,
     demo,
     describe,
@@ -65,6 +66,7 @@ for group in (runs, status, results, texts, voices, scoring, search, describe, d
 for name, group_app in {
     "dataset": datasets.app,
     "profile": datasets.profiles,
+    "consent": consent.app,
     "takedown": takedown.app,
     "cache": cache.app,
     "storage": storage.app,

@@ -11,6 +11,7 @@ requested again.
 from __future__ import annotations
 
 import os
+import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -30,6 +31,8 @@ from components.web.takedown_list import RULE, Takedown
 from components.web.urls import make_absolute
 from components.web.warc import Entry
 
+CONSENT = "consent"
+"""Folder of a snapshot with what crawls wrote of its statements about use; the next crawl writes it again."""
 COUNTED = ("digest", "answers", "index_lines", "bases")
 """Keys of ``COMPLETE`` that the store computes itself."""
 
@@ -49,6 +52,8 @@ def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
     Raises:
         HearsightError: another process writes the snapshot, it was changed by others, or the disk is full.
     """
+    if listed:
+        shutil.rmtree(folder / CONSENT, ignore_errors=True)
     also = set(also) - find_shared_urls(folder) if also else set()
     if not listed or not any(folder.glob("segment-*.warc.gz")) or (not also and _is_clear(folder, listed)):
         return 0

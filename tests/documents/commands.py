@@ -94,6 +94,9 @@ TESTED = {
     r"hearsight retry( .*)?": (
         "tests/stages/crawl/test_retry.py::test_the_command_reads_the_projects_settings_and_names_a_missing_stage"
     ),
+    r"hearsight consent (check|redecide).*": (
+        "tests/stages/crawl/test_consent_ledger.py::test_the_commands_explain_an_address_and_count_what_a_policy_changes"
+    ),
     r"hearsight cost .*--vision google": (
         "tests/stages/filter/test_google_stage.py::test_the_cost_command_prints_a_table_or_a_one_line_error"
     ),

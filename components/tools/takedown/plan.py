@@ -23,7 +23,7 @@ from components.tools.takedown.listing import find_listed_settings
 from components.tools.takedown.stored import fetch_current
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
-from components.web.erase import count_affected, erase
+from components.web.erase import CONSENT, count_affected, erase
 from components.web.snapshot_chain import read_chain
 from components.web.stored_snapshots import keep_snapshot
 from components.web.takedown_list import NAME, Takedown, read_takedown
@@ -94,6 +94,9 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
         count = count_affected(folder, listed, urls)
         if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE")):
             plan.add(folder, f"{count} answers", partial(_erase, root, folder, listed, urls))
+        for path in sorted((folder / CONSENT).glob("*.parquet")):
+            if search.in_file(path):
+                plan.add(path, "statements about something removed", partial(caches.delete, path))
     for path, keys in caches.find_annotations(state, search):
         plan.add(path, f"{len(keys)} annotations", partial(caches.delete_annotations, path, keys))
     for path, what in caches.find_files(root, search):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from components.core.errors import HearsightError
 from components.core.params import read_params_file
+from components.core.shards import write_table
 from components.core.stage_output import StageOutput
+from components.stages.crawl.consent_ledger import SCHEMA, ledger_path
 from components.tools.takedown.listing import add
 from components.tools.takedown.plan import purge
 from components.tools.takedown.scan import scan
@@ -73,6 +76,19 @@ def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
         left = read_unpacked(root / "data/store" / name)
         assert image[1] not in left and b"gone.sample" not in left and others[1] in left
     assert scan(root).left == [] and purge(root, apply=True).items == []
+
+
+def test_a_purge_removes_statements_about_listed_pages_that_an_older_crawl_kept(root: Path) -> None:
+    with FetchStore(root / "data/store/of-last-year", writer=True) as store:
+        store.finish({"web": "open"})
+    for dataset, host in (("english", "gone.sample"), ("portuguese", "stays.sample")):
+        path = ledger_path(root / "data/store/of-last-year", dataset)
+        values = dict.fromkeys(SCHEMA.names, "") | {"address": f"http://{host}/p", "granted": False}
+        write_table(path, pa.Table.from_pylist([values], schema=SCHEMA))
+    add(root, "host", "gone.sample")
+    assert [item["where"] for item in scan(root).left] == ["data/store/of-last-year/consent/english.parquet"]
+    assert [item.where for item in purge(root, apply=True).items] == ["data/store/of-last-year/consent/english.parquet"]
+    assert scan(root).left == [] and path.exists()
 
 
 def test_a_damaged_annotation_store_gives_a_one_line_error(root: Path) -> None:
