@@ -7,6 +7,7 @@ URL, host or owner. The salt keeps hashes of two projects apart; it does not hid
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +32,9 @@ RULE = "takedown"
 """The ledger's rule for listed items, and the store's failure for a redirect to one."""
 LEDGER_VALUES = ("listed", "not on the list")
 """The rule's value and threshold; they reveal nothing about the listed item."""
+
+_WITHIN = re.compile(r"https?(:/|%3[Aa]%2[Ff]).*")
+"""An address within another one, plain or percent-encoded."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class Takedown:
         return next((entry for entry in self.entries if entry.kind == kind and entry.sha256 == mark), None)
 
     def url(self, url: str) -> str:
-        """Return the hash of the entry that lists ``url``, directly or by its host; '' when none does."""
+        """Return the hash of the entry that lists ``url``, directly, by its host or as a copy; '' when none does."""
         if not self.entries or ("//" not in url and not is_folder_image(url)):
             return ""
         try:
@@ -96,7 +100,11 @@ class Takedown:
             return ""
         if entry_hash := self.host(host):
             return entry_hash
-        return self._match("url", canonicalise_url(url), _earlier_url(url)) if self._of["url"] else ""
+        if self._of["url"] and (entry_hash := self._match("url", canonicalise_url(url), _earlier_url(url))):
+            return entry_hash
+        # An archive's address of a capture, or of its list of captures, holds the original's.
+        within = _WITHIN.search(url, 8)
+        return self.url(unquote(within[0]) if "%" in within[1] else within[0]) if within else ""
 
     def owner(self, owner: str) -> str:
         """Return the hash of the entry that lists ``owner``; '' when none does."""
