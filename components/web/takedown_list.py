@@ -33,7 +33,7 @@ RULE = "takedown"
 LEDGER_VALUES = ("listed", "not on the list")
 """The rule's value and threshold; they reveal nothing about the listed item."""
 
-_WITHIN = re.compile(r"https?(:/|%3[Aa]%2[Ff]).*")
+_WITHIN = re.compile(r"https?(?::/|%3A%2F).*", re.I)
 """An address within another one, plain or percent-encoded."""
 
 
@@ -104,7 +104,8 @@ class Takedown:
             return entry_hash
         # An archive's address of a capture, or of its list of captures, holds the original's.
         within = _WITHIN.search(url, 8)
-        return self.url(unquote(within[0]) if "%" in within[1] else within[0]) if within else ""
+        forms = (within[0], *map(unquote, within[0].split("&", 1)[:1])) if within else ()
+        return next(filter(None, map(self.url, forms)), "")
 
     def owner(self, owner: str) -> str:
         """Return the hash of the entry that lists ``owner``; '' when none does."""

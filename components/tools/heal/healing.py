@@ -139,7 +139,7 @@ class Healing:
             if not rule and entry:
                 try:
                     captures[url] = archive.captures(store.body(entry.url), entry.type, url)
-                    value = f"{len(captures[url])} captures"
+                    rule, value = "" if captures[url] else "no_capture", f"{len(captures[url])} captures"
                 except ValueError as error:
                     rule, value = "not_an_index", str(error)[:80]
             verdict = "failed" if rule else "listed"
