@@ -34,7 +34,7 @@ LEDGER_VALUES = ("listed", "not on the list")
 """The rule's value and threshold; they reveal nothing about the listed item."""
 
 _WITHIN = re.compile(r"https?(?::/|%3A%2F).*", re.I)
-"""An address within another one, plain or percent-encoded."""
+"""An address within another one."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Takedown:
         return next((entry for entry in self.entries if entry.kind == kind and entry.sha256 == mark), None)
 
     def url(self, url: str) -> str:
-        """Return the hash of the entry that lists ``url``, directly, by its host or as a copy; '' when none does."""
+        """Return the hash of the entry that lists ``url``, directly or by its host; '' when none does."""
         if not self.entries or ("//" not in url and not is_folder_image(url)):
             return ""
         try:
@@ -100,11 +100,12 @@ class Takedown:
             return ""
         if entry_hash := self.host(host):
             return entry_hash
-        if self._of["url"] and (entry_hash := self._match("url", canonicalise_url(url), _earlier_url(url))):
-            return entry_hash
-        # An archive's address of a capture, or of its list of captures, holds the original's.
-        within = _WITHIN.search(url, 8)
-        forms = (within[0], *map(unquote, within[0].split("&", 1)[:1])) if within else ()
+        return self._match("url", canonicalise_url(url), _earlier_url(url)) if self._of["url"] else ""
+
+    def within(self, url: str) -> str:
+        """Return the hash of the entry that lists the address within ``url``, as those of a web archive hold it; '' for none."""
+        found = _WITHIN.search(url, 8)
+        forms = (found[0], unquote(found[0].partition("&")[0])) if found else ()
         return next(filter(None, map(self.url, forms)), "")
 
     def owner(self, owner: str) -> str:

@@ -21,6 +21,7 @@ from components.stages.crawl.image_decoding import decode_results
 from components.stages.crawl.snapshot_builder import make_answers, open_fetcher
 from components.tools.heal.archives import Archive
 from components.tools.release.records import CsvFile, read_csv
+from components.tools.takedown.evidence import find_answered_urls
 from components.web.answers import NotFetched, Outcome
 from components.web.erase import erase
 from components.web.fetch import Fetcher
@@ -79,14 +80,14 @@ class Copy(NamedTuple):
 class _WithCopies:
     """The answers of a store, with copies in place of the answers of their originals."""
 
-    def __init__(self, store: FetchStore) -> None:
-        self._store, self.copies = store, dict[str, Copy]()
+    def __init__(self, store: FetchStore, copies: Mapping[str, Copy]) -> None:
+        self._store, self._copies = store, copies
 
     def get(self, url: str) -> Entry | None:
-        return self.copies[url].entry if url in self.copies else self._store.get(url)
+        return self._copies[url].entry if url in self._copies else self._store.get(url)
 
     def body(self, url: str) -> bytes:
-        return self._store.body(self.copies[url].at if url in self.copies else url)
+        return self._store.body(self._copies[url].at if url in self._copies else url)
 
 
 @dataclass
@@ -98,10 +99,11 @@ class Healing:
     taken: Takedown
     stated: Mapping[str, Stated]
     tries: list[Try] = field(default_factory=list)
+    copies: dict[str, Copy] = field(default_factory=dict)
+    """What was accepted, by address."""
 
     def __post_init__(self) -> None:
-        self._view = _WithCopies(self.fetcher.store)
-        view: Any = self._view  # all that the policy reads of a store
+        view: Any = _WithCopies(self.fetcher.store, self.copies)  # all that the policy reads of a store
         self._policy = make_answers(self.stage.params, view, self.taken)
         self._open = set[str]()
         for url, stated in self.stated.items():
@@ -111,11 +113,6 @@ class Healing:
                 self._open.add(url)
             else:
                 self.tries.append(Try(url, "", "", "refused", "digests_disagree" if any(stated) else "no_digest"))
-
-    @property
-    def copies(self) -> dict[str, Copy]:
-        """What was accepted, by address."""
-        return self._view.copies
 
     def run(self, archives: Iterable[Archive], most: int) -> None:
         """Try every address itself, then at most ``most`` captures of it in each archive, until one is accepted."""
@@ -210,15 +207,17 @@ def heal(
     Returns:
         The numbers of addresses, of healed ones, of the others by their last outcome, and of the requests that were sent.
     """
-    erase(folder, taken)
+    if taken and folder.exists():
+        erase(folder, taken, find_answered_urls(folder, (), taken))
     with FetchStore(folder, writer=True) as store:
-        store.forget([entry.url for entry in store if _is_unfinished(entry, {host_of(url) for url in stated})])
+        hosts = {host_of(url) for url in stated}
+        store.forget([entry.url for entry in store if _is_unfinished(entry, hosts)])
         with open_fetcher(stage, stage.params, store, taken) as fetcher:
             healing = Healing(stage, fetcher, taken, stated)
             healing.run(archives, most)
-        earlier = [Try(**row) for row in read_csv(ledger, Try._fields)] if ledger.exists() else []
+        earlier = {Try(**row) for row in read_csv(ledger, Try._fields)} if ledger.exists() else set()
         with CsvFile(ledger, Try._fields, append=True) as file:
-            for row in list(dict.fromkeys([*earlier, *healing.tries]))[len(earlier) :]:
+            for row in (row for row in healing.tries if row not in earlier):
                 file.add(row)
         for copy in healing.copies.values():
             keep(copy, store)

@@ -26,6 +26,7 @@ from components.tools.heal.healing import Copy, Stated, heal, is_dead
 from components.tools.image_tables import ImageTable, read_image_table, writer_of
 from components.tools.snapshots import require_changeable, run_anew
 from components.web.erase import COUNTED
+from components.web.snapshot_chain import HEAL
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_list import NAME, Takedown, read_takedown
 from components.web.urls import normalise
@@ -55,7 +56,7 @@ def heal_snapshot(stage: Stage, archives: Sequence[Archive], digests: Sequence[s
             store.add(copy.entry, healed.body(copy.at), copy.headers, "OK")
 
         stated = _stated(stage, urls, digests or [base.snapshot for base in reversed(store.bases)], taken)
-        work = folder.with_name(f"{folder.name}.heal")
+        work = folder.with_name(folder.name + HEAL)
         done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep, folder=work)
         digest = before
         if done["healed"]:
@@ -77,7 +78,7 @@ def heal_table(
     def keep(copy: Copy, _: FetchStore) -> None:
         healed[copy.entry.url] = copy
 
-    folder = main_project(stage.project) / STORE / f"{stage.params.snapshot}.heal"
+    folder = main_project(stage.project) / STORE / f"{stage.params.snapshot}{HEAL}"
     done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep, folder=folder)
     copies = [healed.get(url) for url in urls]
     result = table.table
