@@ -203,6 +203,35 @@ def test_a_wrong_index_never_raises_anything_else(body):
         archive.captures(body, "application/json", "http://b.example/")
 
 
+def test_a_timemap_gives_its_mementos_and_an_html_page_is_none():
+    archive = Archive.parse("timemap:http://a.example/timemap/{url}")
+    links = (
+        b'<http://b.example/x,y;z.jpg>;rel="original", <http://a.example/1/http://b.example/x,y;z.jpg>\n ; rel=memento;'
+        b' datetime="Tue, 20 Jun 2000 18:02:59 GMT",<http://a.example/2/x>;datetime="Wed, 20 Jun 2001 18:02:59 GMT";'
+        b'rel="last memento"'
+    )
+    found = archive.captures(links, "application/link-format", "http://b.example/x,y;z.jpg")
+    assert found == ["http://a.example/1/http://b.example/x,y;z.jpg", "http://a.example/2/x"]
+    raw = Archive.parse("timemap:http://a.example/timemap/{url} http://a.example/{timestamp}id_/{url}")
+    assert raw.captures(links, "", "http://b.example/q?a=b")[0] == "http://a.example/20000620180259id_/http://b.example/q?a=b"
+    for body, kind in (
+        (b"<!doctype html>", "text/html; charset=utf-8"),
+        (b"nothing", ""),
+        (b'<http://a.example/>;rel="memento"', ""),
+    ):
+        with pytest.raises(ValueError):
+            archive.captures(body, kind, "http://b.example/")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "cdx", "cdx:http://a.example/{url}", "cdx:http://a.example/{url} http://a.example/{url}", "timegate:ftp://a/{url}",
+             "timemap:http://a.example/", "wayback:http://a.example/{url}"]
+)  # fmt: skip
+def test_what_is_no_archive_is_refused(text):
+    with pytest.raises(HearsightError, match="names no archive"):
+        Archive.parse(text)
+
+
 def test_listed_addresses_are_asked_for_nowhere_and_their_copies_are_listed_too(tmp_path, web, archive):
     urls = dying(tmp_path, web, archive)
     heal(tmp_path, web, archive, most=1)
