@@ -5,14 +5,16 @@ Columns are found by their usual names. The other flat columns are kept as they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyarrow import csv
 
 from components.core.errors import HearsightError
 from components.core.files import publish
@@ -32,6 +34,9 @@ ROLES = {
 """What a column is for → its usual names, in any case; the first one that a table has counts."""
 OWN = ("key", "image_url", "image_sha256", "phash", "caption", "alt", "language", "split")
 """Columns read of a stage's output: what tells its records apart, without what only a run needs."""
+
+ROWS = 65_536
+"""Rows of a published layout that are in memory as objects."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +68,8 @@ def read_image_table(path: Path, layout: str = "", columns: str = "") -> ImageTa
     """
     records = sorted((path / "records").glob("*.csv"))
     if layout:
-        rows = ({"row": row.number, "url": row.url, "caption": row.caption, "rule": row.rule} for row in _rows(path, layout))
-        schema = pa.schema({"row": pa.int64(), "url": pa.string(), "caption": pa.string(), "rule": pa.string()})
-        table = pa.Table.from_pylist(list(rows), schema)
+        schema = pa.schema([(name, pa.string()) for name in ("url", "caption", "rule")])
+        table = pa.Table.from_batches(_batches(path, layout, schema), schema)
     elif (path / MANIFEST).is_file():
         shards = (shard.read() for shard in StageOutput(path).shards)
         table = pa.concat_tables(shard.select([name for name in OWN if name in shard.column_names]) for shard in shards)
@@ -86,16 +90,16 @@ def read_image_table(path: Path, layout: str = "", columns: str = "") -> ImageTa
     return ImageTable(table, names)
 
 
-def _rows(path: Path, layout: str) -> Any:
+def _batches(path: Path, layout: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     if not path.is_file():
         raise HearsightError("there is no such file", where=path, hint="name a table")
-    return layout_named(layout, "--layout").rows(path, path.name)
+    rows = layout_named(layout, "--layout").rows(path, path.name)
+    while batch := list(islice(rows, ROWS)):
+        columns = ([getattr(row, name) for row in batch] for name in schema.names)
+        yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in columns], schema=schema)
 
 
 def _read_file(path: Path) -> pa.Table:
-    # Here: pyarrow's reader of CSV is needed for tables of others alone.
-    from pyarrow import csv
-
     try:
         if path.suffix.lower() == ".parquet":
             with pq.ParquetFile(path) as file:
@@ -118,18 +122,14 @@ def writer_of(path: Path) -> Callable[[pa.Table], None]:
     Raises:
         HearsightError: it has another ending.
     """
-    if path.suffix.lower() == ".parquet":
-        return lambda table: write_table(path, table)
-    if path.suffix.lower() != ".csv":
+    if path.suffix.lower() not in (".parquet", ".csv"):
         raise HearsightError(f"'{path.name}' is no .parquet or .csv", where=path.parent, hint="name such a file to write")
-    return lambda table: _write_csv(path, table)
+    return partial(write_table if path.suffix.lower() == ".parquet" else _write_csv, path)
 
 
 def _write_csv(path: Path, table: pa.Table) -> None:
-    from pyarrow import csv
-
     for index, field in enumerate(table.schema):
         if pa.types.is_list(field.type):
-            texts: Sequence[str] = [json_line(value) for value in table[index].to_pylist()]
+            texts = [json_line(value) for value in table[index].to_pylist()]
             table = table.set_column(index, field.name, pa.array(texts, pa.string()))
     publish(path, lambda temporary: csv.write_csv(table, temporary))

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from components.core.addresses import main_project
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
-from components.stages.crawl.snapshot_builder import make_answers, open_fetcher
+from components.stages.crawl.snapshot_builder import STORE, make_answers, open_fetcher
 from components.tools.heal.archives import Archive
 from components.tools.release.records import CsvFile, read_csv
 from components.tools.takedown.evidence import find_answered_urls
@@ -27,6 +28,7 @@ from components.web.erase import erase
 from components.web.fetch import Fetcher
 from components.web.images.image import DecodeResult
 from components.web.request import RETRY_STATUS
+from components.web.snapshot_chain import HEAL
 from components.web.store import TRANSIENT, FetchStore
 from components.web.takedown_list import RULE, Takedown
 from components.web.urls import host_of
@@ -109,7 +111,7 @@ class Healing:
         for url, stated in self.stated.items():
             if mark := self.taken.url(url):
                 self.tries.append(Try(self.taken.mask(url), "", "", "refused", RULE, mark))
-            elif any(stated) and len(stated.sha256) < 2:
+            elif max(map(len, stated)) == 1:
                 self._open.add(url)
             else:
                 self.tries.append(Try(url, "", "", "refused", "digests_disagree" if any(stated) else "no_digest"))
@@ -198,15 +200,15 @@ def heal(
     most: int,
     taken: Takedown,
     keep: Callable[[Copy, FetchStore], None],
-    folder: Path,
 ) -> dict[str, Any]:
     """Heal addresses (normalised) and write a row for every try into ``ledger``, beside those of earlier calls.
 
-    ``keep`` gets each accepted copy and the store that holds it, ``folder``.
+    ``keep`` gets each accepted copy and the store that holds it.
 
     Returns:
         The numbers of addresses, of healed ones, of the others by their last outcome, and of the requests that were sent.
     """
+    folder = main_project(stage.project) / STORE / f"{stage.params.snapshot}{HEAL}"
     if taken and folder.exists():
         erase(folder, taken, find_answered_urls(folder, (), taken))
     with FetchStore(folder, writer=True) as store:

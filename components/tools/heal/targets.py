@@ -13,12 +13,7 @@ from components.core.addresses import main_project
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.stages.crawl.records import Judge, select_image_urls
-from components.stages.crawl.snapshot_builder import (
-    STORE,
-    apply_takedown_list,
-    make_answers,
-    missing_answers_as_errors,
-)
+from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, make_answers, missing_answers_as_errors
 from components.stages.crawl.source_kinds import create_source
 from components.stages.crawl.sources.source_pages import chunk_pages
 from components.tools.heal.archives import Archive
@@ -26,7 +21,6 @@ from components.tools.heal.healing import Copy, Stated, heal, is_dead
 from components.tools.image_tables import ImageTable, read_image_table, writer_of
 from components.tools.snapshots import require_changeable, run_anew
 from components.web.erase import COUNTED
-from components.web.snapshot_chain import HEAL
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_list import NAME, Takedown, read_takedown
 from components.web.urls import normalise
@@ -39,13 +33,13 @@ def heal_snapshot(stage: Stage, archives: Sequence[Archive], digests: Sequence[s
     counts. None: the snapshots that this one builds on.
 
     Raises:
-        HearsightError: as ``hearsight retry``, or nothing can state a digest. The snapshot is then unchanged.
+        HearsightError: as ``hearsight retry``, or what states digests cannot be read. The snapshot is then unchanged.
     """
     params, folder = stage.params, require_changeable(stage)
     taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, main_project(stage.project), folder, taken)
     with FetchStore(folder, writer=True, base=params.base) as store:
-        before, facts = store.verified_digest(), store.complete or {}
+        digest, facts = store.verified_digest(), store.complete or {}
         answers, judge, urls = make_answers(params, store, taken), Judge(params, taken), set[str]()
         with missing_answers_as_errors(params, folder):
             for chunk in chunk_pages(source.pages(answers, None)):
@@ -56,9 +50,7 @@ def heal_snapshot(stage: Stage, archives: Sequence[Archive], digests: Sequence[s
             store.add(copy.entry, healed.body(copy.at), copy.headers, "OK")
 
         stated = _stated(stage, urls, digests or [base.snapshot for base in reversed(store.bases)], taken)
-        work = folder.with_name(folder.name + HEAL)
-        done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep, folder=work)
-        digest = before
+        done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep)
         if done["healed"]:
             digest = store.finish({name: value for name, value in facts.items() if name not in COUNTED})
     return done | {"digest": digest, "next": run_anew(stage.dataset) if done["healed"] else ""}
@@ -78,15 +70,11 @@ def heal_table(
     def keep(copy: Copy, _: FetchStore) -> None:
         healed[copy.entry.url] = copy
 
-    folder = main_project(stage.project) / STORE / f"{stage.params.snapshot}{HEAL}"
-    done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep, folder=folder)
-    copies = [healed.get(url) for url in urls]
+    done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep)
+    facts = {url: (copy.at, copy.entry.sha256, copy.rule) for url, copy in healed.items()}
     result = table.table
-    for name, values in {
-        "healed_url": [copy and copy.at for copy in copies],
-        "healed_sha256": [copy and copy.entry.sha256 for copy in copies],
-        "healed_by": [copy and copy.rule for copy in copies],
-    }.items():
+    for number, name in enumerate(("healed_url", "healed_sha256", "healed_by")):
+        values = [facts[url][number] if url in facts else None for url in urls]
         result = result.append_column(name, pa.array(values, pa.string()))
     write(result)
     return done | {"rows": len(urls), "no_address": urls.count(""), "out": str(out)}

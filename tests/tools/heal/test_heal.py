@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 import shutil
 
 import pytest
@@ -154,6 +155,42 @@ def test_a_table_gets_columns_and_keeps_every_row(tmp_path, web, archive):
     assert [row["healed_url"] for row in healed] == [source, urls["alive"], None, source, None, None, None]
     assert [row["TEXT"] for row in healed][:5] == [f'says "{n}' for n in range(5)] and healed[0]["healed_by"] == "sha256"
     assert (done["rows"], done["no_address"], done["healed"]) == (7, 1, 2) and done["left"]["refused digests_disagree"] == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_is_accepted_that_differs_and_the_first_equal_copy_always_is(tmp_path, web, archive, seed):
+    chance, answers, stated = random.Random(seed), {}, {}
+    hashes = {decode_image(image).phash: image for image in (GOOD, OTHER)}
+    elsewhere = plain(OTHER)
+    archive.paths["/moved"] = elsewhere
+    pool = {
+        plain(GOOD): GOOD, plain(OTHER): OTHER, plain(GOOD[:-400]): b"", plain(b"<html>", "text/html"): b"",
+        (lambda _: GONE): b"", (lambda _: [head(302, "text/plain", 0, "Location: /moved")]): OTHER,
+    }  # fmt: skip
+    for number in range(40):
+        url = web.url(f"/{number}.jpg")
+        given = [chance.choice(list(pool)) for _ in range(chance.randrange(4))]
+        archive.hold(url, *given)
+        if live := chance.choice(["", "", "other", "good"]):
+            web.paths[f"/{number}.jpg"] = plain(GOOD if live == "good" else OTHER)
+        answers[url] = [{"good": GOOD, "other": OTHER}.get(live, b""), *(pool[answer] for answer in given)]
+        image = chance.choice([GOOD, OTHER, b"neither", None])
+        kind = chance.choice(["sha256", "phash"])
+        phash = next((name for name, known in hashes.items() if known == image), "0" * 16)
+        stated[url] = image and (sha256_bytes(image) if kind == "sha256" else "", phash if kind == "phash" else "")
+    table = tmp_path / "rows.csv"
+    lines = [",".join([url, *(digests or ("", ""))]) for url, digests in stated.items()]
+    table.write_text("\n".join(["url,sha256,phash", *lines]) + "\n")
+    heal_table(
+        stage(tmp_path, web), read_image_table(table), [Archive.parse(archive.cdx)], [], tmp_path / "l.csv", 9, tmp_path / "o.csv"
+    )
+    healed = {row["url"]: row["healed_sha256"] for row in rows(tmp_path / "o.csv")}
+    for url, digests in stated.items():
+        equal = [body for body in answers[url] if digests and body and (sha256_bytes(body), "") == digests]
+        equal += [body for body in answers[url] if digests and body and digests[1] in hashes and hashes[digests[1]] == body]
+        assert healed[url] == (sha256_bytes(equal[0]) if equal else ""), url
+        tried = [row for row in rows(tmp_path / "l.csv") if row["address"] == url]
+        assert tried[-1]["outcome"] == "accepted" if equal else tried and all(row["outcome"] != "accepted" for row in tried)
 
 
 @pytest.mark.parametrize(
