@@ -16,6 +16,7 @@ import typer
 from components.cli import app as application
 from components.cli import (
     cache,
+    consent,
     datasets,
     demo,
     describe,
@@ -66,6 +67,7 @@ for group in (runs, status, results, texts, voices, scoring, search, describe, h
 for name, group_app in {
     "dataset": datasets.app,
     "profile": datasets.profiles,
+    "consent": consent.app,
     "takedown": takedown.app,
     "cache": cache.app,
     "storage": storage.app,

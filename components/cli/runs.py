@@ -129,7 +129,7 @@ def retry(
         typer.Option(
             "--class",
             help="Failure classes, with commas between: timeout, connection, http_503, image_side ... "
-            "Default: those that may be temporary, which are timeout,connection,http_5xx,host_failing.",
+            "Default: those that may be temporary, which are timeout,connection,http_5xx,host_failing,challenge.",
         ),
     ] = "",
 ) -> None:

@@ -56,7 +56,7 @@ def next_snapshot(root: Path, dataset: str, day: date) -> dict[str, Any]:
     return {"dataset": dataset, "snapshot": name, "base": params.snapshot, "moved": True}
 
 
-CLASSES = ("timeout", "connection", "http_5xx", "host_failing")
+CLASSES = ("timeout", "connection", "http_5xx", "host_failing", "challenge")
 """Failures that may be temporary; retried by default."""
 _STATUS = re.compile(r"http_([1-5])(\d\d|xx)")
 

@@ -6,18 +6,15 @@ tells the fetcher what to request next.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlsplit
 
-from components.web.consent_policy import (
-    Reservations,
-    Statement,
-    find_refusal,
-    gives_consent,
-    parse_header_statements,
-    tdmrep_url,
-)
+from components.core.text_encoding import decode_text
+from components.web.consent.policy import Policy
+from components.web.consent.reservations import Reservations, tdmrep_url
+from components.web.consent.statements import LONGEST, Statement, parse_header_statements
 from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
@@ -26,8 +23,8 @@ from components.web.urls import is_private, make_absolute
 from components.web.warc import Entry
 
 MAX_REDIRECTS = 5
-HOSTS_IN_MEMORY = 10_000
-"""Hosts whose parsed robots.txt is kept in memory."""
+HOSTS_IN_MEMORY, LICENCES_IN_MEMORY = 10_000, 1000
+"""Hosts whose parsed robots.txt is kept in memory, and licences."""
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -58,18 +55,6 @@ class Outcome:
     """The redirects followed, as 'status target'."""
 
 
-@dataclass(frozen=True)
-class Consent:
-    """Which consent a crawl requires."""
-
-    opt_in: bool = False
-    """Whether an item needs consent; otherwise the absence of a refusal suffices."""
-    hosts: frozenset[str] = frozenset()
-    """Hosts that gave consent by other means."""
-    tdmrep: bool = False
-    """Whether each host's tdmrep.json is requested."""
-
-
 class Answers:
     """Outcomes of URLs, read from a fetch store under the user agent, limits and address policy of a crawl's settings."""
 
@@ -78,19 +63,25 @@ class Answers:
         store: FetchStore,
         settings: FetchSettings,
         *,
-        consent: Consent | None = None,
+        consent: Policy | None = None,
         taken: Takedown = EMPTY_LIST,
+        live: bool = False,
     ) -> None:
         self.store, self.agent, self.budget = store, settings.user_agent, settings.budget
         """``agent``: the robot's product token."""
         self._allow_private = settings.allow_private
-        self.consent, self.taken = consent or Consent(), taken
+        self.consent, self.taken, self._live = consent or Policy(settings.user_agent), taken, live
+        """``live``: whether the licences that a robots.txt names are asked for; a replay takes one it lacks for unreadable."""
         self.touched: set[str] = set()
         """URLs that were looked up; recorded only if the takedown list is not empty."""
         self.unruled: tuple[str, ...] = ()
         """URL prefixes to which robots.txt is not applied: those of an API with its own terms of use."""
         self._rules: dict[str, Rules] = {}
         self._reservations: dict[str, Reservations] = {}
+        self.licences: dict[str, str | None] = {}
+        """Address of a licence → its text, None for one that cannot be read; the last ones."""
+        self.licence_urls: set[str] = set()
+        """The addresses of all licences that were looked up."""
         self._granted: set[str] = set()
 
     def outcome(self, url: str, hosts: Collection[str] | None = None, *, page: bool = False) -> Outcome:
@@ -133,8 +124,9 @@ class Answers:
             if rules.delay > self.budget.crawl_delay:
                 limit = f"at most {self.budget.crawl_delay:g} s"
                 return end("crawl_delay", f"{rules.delay:g} s", limit, robots_url(current))
-            if self.reserved(current):
-                return end("tdm_reserved", "tdmrep.json: 1", tdmrep_url(current))
+            # Of a page, whose links may be followed, only a reservation is a reason not to ask for it.
+            if (refusal := self.refuse_host(current)) and (not page or refusal[0] == "tdm_reserved"):
+                return end(*refusal)
             entry = self.store.get(current)
             if entry is None:
                 # An image may name the host's tdmrep.json, which has to be stored as such.
@@ -159,30 +151,77 @@ class Answers:
 
     def read_statements(self, entry: Entry) -> list[Statement]:
         """Return what an answer's headers state about being collected."""
-        return parse_header_statements(entry.robots, entry.tdm, self.agent)
+        return parse_header_statements(entry.robots, entry.tdm, entry.signals)
+
+    def refuse(self, statements: Iterable[Statement], url: str) -> tuple[str, str] | None:
+        """Return (rule, statement) of the strongest refusal of ``url``'s use, or None; licences that are not stored refuse."""
+        return self.consent.find_refusal(statements, url, partial(self.stored_licence, url))
+
+    def consents(self, statements: Collection[Statement], url: str) -> bool:
+        """Return whether one of the statements gives consent to the use of ``url``."""
+        return self.consent.gives_consent(statements, url, partial(self.stored_licence, url))
+
+    def refuse_host(self, url: str) -> tuple[str, str, str] | None:
+        """Return (rule, statement, where it stands) of what the host's tdmrep.json or robots.txt refuses for ``url``, or None.
+
+        Raises:
+            NotFetched: one of these, or while a crawl runs a licence that they name, is missing.
+        """
+        if self.reserved(url):
+            return "tdm_reserved", "tdmrep.json: 1", tdmrep_url(url)
+        statements = self.rules(url).statements(url)
+        read = self._licence if self._live else self.stored_licence
+        refusal = self.consent.find_refusal(statements, url, partial(read, url)) if statements else None
+        return (*refusal, robots_url(url)) if refusal else None
+
+    def _licence(self, url: str, address: str) -> str | None:
+        """Return the text of a licence that is stated for ``url``. Raises NotFetched."""
+        target = make_absolute(address, url)
+        if target is None:
+            return None
+        self.licence_urls.add(target)
+        if target not in self.licences:
+            if len(self.licences) >= LICENCES_IN_MEMORY:
+                del self.licences[next(iter(self.licences))]
+            status, body = self.well_known(target) if self.rules(target).allow(target) else (404, b"")
+            good = 200 <= status < 300 and len(body) <= LONGEST
+            self.licences[target] = decode_text(body, "replace") if good else None
+        return self.licences[target]
+
+    def stored_licence(self, url: str, address: str) -> str | None:
+        """Return the text of a licence that is stated for ``url``, None for one that is not stored or cannot be read."""
+        try:
+            return self._licence(url, address)
+        except NotFetched:
+            return None
 
     def _find_opt_out(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
         """Return the rule that drops an image by its headers, and the statement; two empty strings when it may be used."""
         statements = self.read_statements(entry)
-        if refused := find_refusal(statements):
+        if refused := self.refuse(statements, at):
             return refused
-        if self.consent.opt_in and not (gives_consent(statements) or self.host_agrees(at) or {url, at} & self._granted):
+        if self.consent.opt_in and not (self.consents(statements, at) or self.host_agrees(at) or self.is_granted(url, at)):
             return "no_consent", "said nothing"
         return "", ""
 
     def host_agrees(self, url: str) -> bool:
         """Return whether the host of ``url`` gives consent: the crawl's owner named it, its robots.txt allows this robot by name,
-        or its tdmrep.json reserves nothing there.
+        its tdmrep.json reserves nothing there, or its robots.txt permits the use.
 
         Raises:
             NotFetched: one of these is missing.
         """
         by_name = self.rules(url).named and self.rules(url).allow(url)
-        return urlsplit(url).netloc in self.consent.hosts or by_name or self.reserved(url) is False
+        known = urlsplit(url).netloc in self.consent.hosts or by_name or self.reserved(url) is False
+        return known or self.consents(self.rules(url).statements(url), url)
 
     def grant(self, urls: Collection[str]) -> None:
         """Record a page's consent for the images of its own host."""
         self._granted.update(urls)
+
+    def is_granted(self, *urls: str) -> bool:
+        """Return whether a page gave consent for an image of one of these addresses."""
+        return not self._granted.isdisjoint(urls)
 
     def reserved(self, url: str) -> bool | None:
         """Return what the host's tdmrep.json states for ``url``; None without a statement or when the crawl does not use such
@@ -195,7 +234,7 @@ class Answers:
         if not self.consent.tdmrep or url == origin or (self.unruled and url.startswith(self.unruled)):
             return None
         if origin not in self._reservations:
-            status, body = self._well_known(origin) if self.rules(origin).allow(origin) else (404, b"")
+            status, body = self.well_known(origin) if self.rules(origin).allow(origin) else (404, b"")
             self._reservations[origin] = Reservations.of(body) if 200 <= status < 300 else Reservations()
         return self._reservations[origin].reserved(url)
 
@@ -211,10 +250,10 @@ class Answers:
         if origin not in self._rules:
             if len(self._rules) >= HOSTS_IN_MEMORY:  # drops the oldest; it is parsed again when needed
                 del self._rules[next(iter(self._rules))]
-            self._rules[origin] = Rules.of(*self._well_known(origin), self.agent)
+            self._rules[origin] = Rules.of(*self.well_known(origin), self.agent)
         return self._rules[origin]
 
-    def _well_known(self, current: str) -> tuple[int, bytes]:
+    def well_known(self, current: str) -> tuple[int, bytes]:
         """Return status (599 for a failure) and body of a host's robots.txt or tdmrep.json, following redirects."""
         for _ in range(MAX_REDIRECTS + 1):
             if self.taken.url(current):

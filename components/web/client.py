@@ -16,8 +16,10 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from components.core.errors import HearsightError
-from components.web.answers import Answers, Consent
+from components.web.answers import Answers
+from components.web.challenges import FAILURE as CHALLENGE
 from components.web.conditional_fetch import ConditionalFetch, parse_moment
+from components.web.consent.policy import Policy
 from components.web.erase import replace_redirect
 from components.web.hosts import Host, Slots
 from components.web.request import NO_SUCH_NAME, RETRY_STATUS, Response, Role, Session
@@ -121,12 +123,12 @@ class Client:
     _: KW_ONLY
     proxy: str = ""
     progress: Progress = _show_nothing
-    consent: Consent | None = None
+    consent: Policy | None = None
     earlier: ConditionalFetch | None = None
     taken: Takedown = EMPTY_LIST
 
     def __post_init__(self) -> None:
-        self.answers = Answers(self.store, self.settings, consent=self.consent, taken=self.taken)
+        self.answers = Answers(self.store, self.settings, consent=self.consent, taken=self.taken, live=True)
         self.requests = 0
         """Requests sent."""
         self.spared = 0
@@ -190,7 +192,7 @@ class Client:
                 host.hold(answer.pause)
                 await asyncio.sleep(max(min(wait, self.settings.timeout), answer.pause))
                 wait *= 2
-            host.note(good=not (slow or retryable or entry.failure in ("tls", "dns")))
+            host.note(good=not (slow or retryable or entry.failure in ("tls", "dns", CHALLENGE)))
         self.keep(answer)
         await self._require_network(url)
 

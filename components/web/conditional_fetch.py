@@ -61,7 +61,9 @@ class ConditionalFetch:
         """Return our copy after a 304: new headers replace the stored ones (RFC 9111, 4.3.4)."""
         known = self.base.get(answer.url)
         assert known is not None
-        updated = {name: getattr(answer, name) or getattr(known, name) for name in ("etag", "modified", "robots", "tdm")}
+        updated = {
+            name: getattr(answer, name) or getattr(known, name) for name in ("etag", "modified", "robots", "tdm", "signals")
+        }
         return replace(self._held(known), fetched="", **updated)
 
     def unchanged(self, answer: Entry, body: bytes) -> Entry:

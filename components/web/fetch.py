@@ -83,8 +83,7 @@ class Fetcher(Client):
         """Return the answer that the outcome of ``url`` needs next; None when the outcome is known."""
         try:
             if request.role == "robots":
-                self.answers.rules(url)
-                self.answers.reserved(url)
+                self.answers.refuse_host(url)
             else:
                 self.answers.outcome(url, request.hosts)
         except NotFetched as missing:

@@ -22,6 +22,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 from yarl import URL
 
+from components.web.challenges import FAILURE as CHALLENGE
+from components.web.challenges import find_challenge
 from components.web.image_precheck import read_image
 from components.web.robots import MAX_BYTES as ROBOTS_BYTES
 from components.web.settings import FetchSettings
@@ -32,6 +34,7 @@ from components.web.warc import Entry, decode_wire, index_headers, select_header
 Role = Literal["page", "image", "robots", "sitemap", "api", "index"]
 """What is requested; an ``index`` lists the captures of a web archive."""
 RETRY_STATUS = (429, 500, 502, 503, 504)
+HTML = ("text/html", "application/xhtml+xml")
 ERROR_BODY = 64 * 1024
 """Maximum bytes stored of the body of an answer that is not 200."""
 NAME_LOOKUPS = 64
@@ -153,9 +156,14 @@ class Session:
             headers = tuple((name, value) for name, value in received if name.lower() not in _DROP_HEADERS)
             reason = decode_wire((answer.reason or "").encode("utf-8", "surrogateescape"))
             entry = Entry(url, answer.status, **select_headers(sent))
+            pause = parse_retry_after(sent) if answer.status in RETRY_STATUS else 0.0
+            markup = entry.type.partition(";")[0].strip().lower() in HTML
+            # Of what should be no page, at most a challenge is read.
+            start = await _read(answer, ERROR_BODY) if answer.status != 200 or (markup and role != "page") else b""
+            if sign := find_challenge(answer.status, sent, start):
+                return Response(Entry(url, 0, CHALLENGE, sign, entry.type), pause=pause)
             if answer.status != 200:
-                pause = parse_retry_after(sent) if answer.status in RETRY_STATUS else 0.0
-                return Response(entry, (await _read(answer, ERROR_BODY))[:ERROR_BODY], headers, reason, pause)
+                return Response(entry, start[:ERROR_BODY], headers, reason, pause)
             if role == "page" and not is_readable(entry.type):
                 return Response(Entry(url, 0, "not_html", entry.type[:80], entry.type))
             if role == "image":
@@ -165,7 +173,9 @@ class Session:
                 return Response(entry, body, headers, reason)
             if role == "page" and entry.type.startswith("image/"):
                 limit = settings.max_image_bytes
-            body = await _read(answer, limit)
+            body = start + await _read(answer, limit - len(start))
+            if markup and (sign := find_challenge(200, sent, body)):
+                return Response(Entry(url, 0, CHALLENGE, sign, entry.type))
             if len(body) > limit and role not in ("robots", "sitemap"):
                 return Response(Entry(url, 0, "too_large", f"over {limit} bytes", entry.type))
             return Response(entry, body[:limit], headers, reason)
@@ -244,4 +254,4 @@ async def _read(answer: aiohttp.ClientResponse, limit: int) -> bytes:
 def is_readable(content_type: str) -> bool:
     """Return whether a page request should read the body: HTML, unknown, or an image linked as a page."""
     kind = content_type.partition(";")[0].strip().lower()
-    return kind in ("", "text/html", "application/xhtml+xml", "application/octet-stream") or kind.startswith("image/")
+    return kind in ("", *HTML, "application/octet-stream") or kind.startswith("image/")

@@ -1,4 +1,4 @@
-"""Apply robots.txt (RFC 9309): which URLs a host lets a crawler request, and how often.
+"""Apply robots.txt (RFC 9309): which URLs a host lets a crawler request, how often, and what it states about their use.
 
 Rules are read from stored answers only, so that a crawl and its replay agree.
 """
@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from protego import Protego
 
 from components.core.text_encoding import decode_text
+from components.web.consent.reservations import matches_path, path_of
+from components.web.consent.statements import RSL, SIGNAL, USAGE, Statement
 
 MAX_BYTES = 500 * 1024
 """Bytes of a robots.txt that must be read (RFC 9309, section 2.5); the rest is ignored."""
 _GROUP = re.compile(r"^([^\S\n]*user[- ]?agent[^\S\n]*(?::|(?<=\s))[^\S\n]*)([^\s#/*;,(:]+).*", re.I | re.M)
 """A line that names a product, with or without a version; as lenient as Protego."""
+_LINE = re.compile(r"\s*(user[- ]?agent|allow|disallow|content[-_ ]usage|content[-_ ]signals?|licen[sc]e)\s*:\s*([^#]*)", re.I)
+_SIGNALS = {"contentusage": USAGE, "contentsignal": SIGNAL, "license": RSL, "licence": RSL}
+PLACE = "robots.txt"
 
 
 def robots_url(url: str) -> str:
@@ -28,8 +33,10 @@ def robots_url(url: str) -> str:
 class Rules:
     """The rules of one robots.txt for one robot."""
 
-    def __init__(self, parsed: Any, agent: str, *, everything: bool = True, named: bool = False) -> None:
-        self._parsed, self._agent, self._everything, self.named = parsed, agent, everything, named
+    def __init__(
+        self, parsed: Any, agent: str, *, everything: bool = True, named: bool = False, signals: tuple[Statement, ...] = ()
+    ) -> None:
+        self._parsed, self._agent, self._everything, self.named, self._signals = parsed, agent, everything, named, signals
         """``named``: whether one of its groups names this robot."""
 
     @classmethod
@@ -43,7 +50,7 @@ class Rules:
             named = any(name.lower() == product for _, name in _GROUP.findall(text))
             # Protego would compare the version too, and take "hear" for a name of "hearsight".
             text = _GROUP.sub(lambda line: line[1] + (product if line[2].lower() == product else "?"), text)
-            return cls(Protego.parse(text), agent, named=named)
+            return cls(Protego.parse(text), agent, named=named, signals=_read_signals(text, product if named else "*"))
         return cls(None, agent, everything=400 <= status < 500 and status != 429)
 
     def allow(self, url: str) -> bool:
@@ -51,6 +58,27 @@ class Rules:
         if self._parsed is None or url == robots_url(url):
             return self._everything or url == robots_url(url)
         return bool(self._parsed.can_fetch(url, self._agent))
+
+    def statements(self, url: str) -> list[Statement]:
+        """Return what its group for this robot states about the use of ``url``.
+
+        Lines with a path work as Allow does: those of the longest that matches apply, and several of one path together
+        (draft-ietf-aipref-attach-05, 3.1). ``License`` lines outside of groups count where the group has none (RSL 1.0, 4.4.2).
+        """
+        if not self._signals:
+            return []
+        path = path_of(url)
+        found: dict[str, tuple[int, list[Statement]]] = {}
+        for statement in self._signals:
+            has_path = statement.text.startswith("/") and statement.signal != RSL
+            pattern, _, text = statement.text.partition(" ") if has_path else ("", "", statement.text)
+            if has_path and not matches_path(unquote(pattern), path):
+                continue
+            length, statements = found.get(statement.signal, (-1, []))
+            if len(pattern) >= length:
+                equal = statements if len(pattern) == length else []
+                found[statement.signal] = len(pattern), [*equal, Statement(statement.signal, PLACE, text)]
+        return [statement for _, statements in found.values() for statement in statements]
 
     @property
     def sitemaps(self) -> list[str]:
@@ -61,3 +89,25 @@ class Rules:
     def delay(self) -> float:
         """Crawl-delay in seconds, 0 for none (not in the RFC, but in common use)."""
         return float((self._parsed.crawl_delay(self._agent) if self._parsed is not None else None) or 0.0)
+
+
+def _read_signals(text: str, product: str) -> tuple[Statement, ...]:
+    """Return the lines about use in the groups of ``product`` (lower case, or *), and those outside of any group."""
+    ours: list[Statement] = []
+    loose: list[Statement] = []
+    names: set[str] | None = None
+    in_rules = True
+    for line in text.splitlines():
+        if (found := _LINE.match(line)) is None:
+            continue
+        name, value = re.sub("[-_ ]", "", found[1].lower()).removesuffix("s"), " ".join(found[2].split())
+        if name == "useragent":
+            names = {value.lower()} | (names or set() if not in_rules else set())
+            in_rules = False
+            continue
+        in_rules = True
+        if value and name in _SIGNALS:
+            group = loose if names is None else ours if product in names else []
+            group.append(Statement(_SIGNALS[name], PLACE, value))
+    licensed = any(statement.signal == RSL for statement in ours)
+    return (*ours, *(statement for statement in loose if not (licensed and statement.signal == RSL)))

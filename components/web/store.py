@@ -36,7 +36,7 @@ from components.web.warc import Entry, build_record, http_headers, utc_now
 
 TRANSIENT = (
     "timeout", "connection", "dns", "tls", "retry_later", "host_failing", "internal_error",
-    "robots_unreachable", "http_408", "not_json", "private_address",
+    "robots_unreachable", "http_408", "not_json", "private_address", "challenge",
 )  # fmt: skip
 """Failures that a resumed crawl requests once more, as ``http_5xx``."""
 

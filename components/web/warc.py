@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from components.core.digests import sha256_bytes
+from components.web.consent.statements import RSL_TYPE
 from components.web.gzip_record import compress_member, store_member
 
 
@@ -42,6 +43,8 @@ class Entry:
     """X-Robots-Tag as sent, one line per header."""
     tdm: str = ""
     """TDM-Reservation as sent."""
+    signals: str = ""
+    """Other headers about use as sent, one ``name: value`` a line: Content-Usage, Content-Signal, Link of an RSL licence."""
     sha256: str = ""
     bytes: int = 0
     segment: str = ""
@@ -68,6 +71,8 @@ REVISITS = {
 }
 """WARC 1.1, section 6.7: profile of an answer without a body of its own, by HTTP status."""
 _LINE_BREAKS = re.compile(rb"[\r\n\0]")
+SIGNAL_HEADERS = ("content-usage", "content-signal", "link")
+"""Headers, besides X-Robots-Tag and TDM-Reservation, that state uses."""
 _POSITION_FIELDS = ("url", "segment", "offset", "length")
 
 
@@ -219,14 +224,14 @@ def parse_entry(headers: dict[str, str], http: list[bytes], body: bytes, segment
 
 def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return headers (of :func:`decode_wire`) by lower-case name: the first of each name, but all X-Robots-Tag, since each may
-    address another robot.
+    address another robot, and all of lists that state uses.
     """
     sent: dict[str, str] = {}
     for name, value in headers:
         known = decode_header(name).lower()
         value = decode_header(value, percent=known == "location")
-        if known == "x-robots-tag" and known in sent:
-            sent[known] += f"\n{value}"
+        if known in sent and (known == "x-robots-tag" or known in SIGNAL_HEADERS):
+            sent[known] += f"\n{value}" if known == "x-robots-tag" else f", {value}"
         sent.setdefault(known, value)
     return sent
 
@@ -241,4 +246,10 @@ def select_headers(sent: dict[str, str]) -> dict[str, Any]:
         "robots": "x-robots-tag",
         "tdm": "tdm-reservation",
     }
-    return {field: sent.get(name, "") for field, name in names.items()}
+    return {field: sent.get(name, "") for field, name in names.items()} | {"signals": join_signals(sent)}
+
+
+def join_signals(sent: Mapping[str, str]) -> str:
+    """Return the headers about use as an entry keeps them; of Link only those that name a licence of RSL."""
+    kept = [name for name in SIGNAL_HEADERS if name in sent and (name != "link" or RSL_TYPE in sent[name].lower())]
+    return "\n".join(f"{name}: {' '.join(sent[name].split())}" for name in kept)

@@ -14,12 +14,14 @@ from components.core.errors import HearsightError
 from components.core.params import Amount, NotNegative, Positive, tags_of
 from components.stages.crawl.source_kinds import SOURCES, AnySource
 from components.stages.crawl.source_settings import Site
+from components.web.consent.policy import RULES
 from components.web.settings import FetchSettings, OpenWeb, Web
 from components.web.urls import is_private, normalise
 
 RULE_SETTINGS: dict[str, tuple[str, ...]] = {
     "private_address": ("allow_private",),
     "no_consent": ("consent", "consenting"),
+    **dict.fromkeys(RULES[:-1], ("uses",)),
     "crawl_delay": ("budget.crawl_delay",),
     "host_failing": ("budget.host_failures",),
     "timeout": ("timeout",),
@@ -57,6 +59,9 @@ class Params(FetchSettings):
     """Whether each host is asked for /.well-known/tdmrep.json; such headers and meta tags always count. Ours."""
     consent: Literal["opt_out", "opt_in"] = "opt_out"
     """opt_out: collect unless refused; opt_in: collect only with consent. Ours; CC and PCV check neither."""
+    uses: list[Literal["train", "generate", "input", "search"]] = ["train", "generate", "search"]
+    """What the data is used for: to train models, models that generate, as input of models that answer, in an index for search; a
+    refusal of one of them counts. Ours."""
     consenting: list[str] = []
     """For opt_in: hosts whose owners have given consent by other means."""
     min_alt: NotNegative = 1
@@ -70,6 +75,8 @@ class Params(FetchSettings):
         def wrong(name: str, what: str, hint: str) -> HearsightError:
             return HearsightError(what, where=f"{where}.{name}", hint=hint)
 
+        if not self.uses:
+            raise wrong("uses", "is empty", "name what the data is used for: train, generate, input or search")
         source = self.source
         for name in ("snapshot", "base"):
             folder = getattr(self, name)

@@ -18,6 +18,7 @@ import pyarrow as pa
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import CANDIDATE
 from components.execution.stage import Stage
+from components.stages.crawl.consent_ledger import ConsentLedger
 from components.stages.crawl.image_decoding import decode_results
 from components.stages.crawl.sources.source_pages import (
     MAX_SHOWN_TEXT,
@@ -32,6 +33,7 @@ from components.stages.crawl.sources.source_pages import (
 )
 from components.web.answers import Answers, Outcome
 from components.web.budget import Budget
+from components.web.consent.statements import Statement
 from components.web.html.context import Context, normalise, to_row
 from components.web.html.page import Candidate
 from components.web.image_precheck import WHOLE, check_size
@@ -154,6 +156,7 @@ def write_records(
     source: Source,
     resolve: Callable[[list[Verdict]], list[Verdict]] | None = None,
     write: WriteShard | None = None,
+    consent: ConsentLedger | None = None,
 ) -> None:
     """Write shards of ``shard_size`` kept records from checked, fetched and decoded images, in the order of the pages.
 
@@ -162,6 +165,7 @@ def write_records(
     Args:
         resolve: adjusts the verdicts of a snapshot that has a base; receives all verdicts in one call.
         write: takes the shards; None writes them into the stage's output.
+        consent: receives what pages and images state about their use.
     """
     params = stage.params
     judge = Judge(params, answers.taken)
@@ -172,6 +176,11 @@ def write_records(
         verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
         results = decode_results(stage, answers.store, outcomes.values(), params.max_image_bytes)
+        if consent is not None:
+            for page in chunk:
+                consent.add_page(page)
+            for outcome in outcomes.values():
+                consent.add_image(outcome, results.get(outcome.entry.sha256) if outcome.entry is not None else None)
         following = iter(verdicts)
         for page in chunk:
             if page.row is not None:
@@ -187,7 +196,7 @@ class _Shards:
     """The shard being filled and the images already written."""
 
     def __init__(self, write: WriteShard, params: Any, answers: Answers, counts: SiteCounts) -> None:
-        self._write, self._params, self._store, self._taken = write, params, answers.store, answers.taken
+        self._write, self._params, self._answers, self._store, self._taken = write, params, answers, answers.store, answers.taken
         self._counts = counts
         self.rows: list[dict[str, str]] = []
         self._records: list[dict[str, Any]] = []
@@ -201,7 +210,7 @@ class _Shards:
         if row is None:
             assert outcome is not None
             result = results.get(outcome.entry.sha256) if outcome.entry is not None else None
-            row = _drop_row(verdict, outcome, result, self._params)
+            row = _drop_row(verdict, outcome, result, self._params, self._answers)
         if row is not None:
             self.rows.append(row)
             return
@@ -259,8 +268,10 @@ class _Shards:
             self.flush()
 
 
-def _drop_row(verdict: Verdict, outcome: Outcome, result: DecodeResult | None, settings: FetchSettings) -> dict[str, str] | None:
-    """Return the row that drops an image for its answer or its decode result; None for a usable image."""
+def _drop_row(
+    verdict: Verdict, outcome: Outcome, result: DecodeResult | None, settings: FetchSettings, answers: Answers
+) -> dict[str, str] | None:
+    """Return the row that drops an image for its answer, its decode result, or a refusal in its file; None for a usable image."""
 
     def drop(rule: str, value: str, threshold: object, detail: str = "") -> dict[str, str]:
         return dropped(verdict.key, rule, value, threshold, detail=detail or describe_location(verdict.page, verdict.candidate))
@@ -282,7 +293,10 @@ def _drop_row(verdict: Verdict, outcome: Outcome, result: DecodeResult | None, s
     if result.reason and (size_row is None or size_row.rule != "image_too_large"):
         over_budget = result.reason == "image_over_budget"
         return drop(result.reason, result.detail, _budget_text(settings.budget, result.detail) if over_budget else WHOLE)
-    return drop(size_row.rule, size_row.value, size_row.threshold) if size_row else None
+    if size_row:
+        return drop(size_row.rule, size_row.value, size_row.threshold)
+    refusal = answers.refuse([Statement(*each) for each in result.statements], outcome.final)
+    return drop(*refusal, "not said") if refusal else None
 
 
 def _budget_text(budget: Budget, resource: str) -> str:

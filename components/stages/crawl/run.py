@@ -5,6 +5,7 @@ from __future__ import annotations
 from components.core.addresses import main_project
 from components.core.stored_files import store_of
 from components.execution.stage import Stage
+from components.stages.crawl.consent_ledger import ConsentLedger, ledger_path
 from components.stages.crawl.records import write_records
 from components.stages.crawl.snapshot_builder import (
     STORE,
@@ -45,9 +46,11 @@ def run(stage: Stage) -> None:
         require_base(store.bases, params.base, folder)
         snapshot = store.verified_digest()
         answers = make_answers(params, store, taken)
+        consent = ConsentLedger(answers)
         with missing_answers_as_errors(params, folder):
             if store.bases:
-                append_records(stage, params, answers, source)
+                append_records(stage, params, answers, source, consent)
             else:
-                write_records(stage, answers, source)
+                write_records(stage, answers, source, consent=consent)
+        consent.write(ledger_path(folder, stage.dataset))
         stage.note_parent("snapshot", source.digest(snapshot))

@@ -6,6 +6,7 @@ they are found by replaying the snapshot as a run reads it: an address that the 
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.sample.serving import SampleWeb, folder_sites
 from components.stages.crawl import Params
+from components.stages.crawl.consent_ledger import FOLDER, ConsentLedger
 from components.stages.crawl.records import Judge, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
     Drafts,
@@ -30,11 +32,12 @@ from components.stages.crawl.shard_plan import (
 from components.stages.crawl.source_kinds import create_source
 from components.stages.crawl.source_settings import Site
 from components.stages.crawl.sources.source_pages import Source, chunk_pages, hash_address
-from components.web.answers import Answers, Consent, NotFetched
+from components.web.answers import Answers, NotFetched
 from components.web.conditional_fetch import ConditionalFetch
+from components.web.consent.policy import Policy
 from components.web.erase import erase, erase_chain
 from components.web.fetch import Fetcher
-from components.web.settings import FetchSettings
+from components.web.settings import FetchSettings, Web
 from components.web.snapshot_chain import identify_bases, read_chain, read_complete
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_journal import read_removals, read_swept, write_swept
@@ -56,16 +59,20 @@ def apply_takedown_list(stage: Stage, params: Params, folder: Path) -> Takedown:
     """
     takedown = read_takedown(stage.project / NAME)
     erase_chain(folder, params.base, takedown)
+    for snapshot in read_chain(folder, params.base) if takedown else ():
+        shutil.rmtree(snapshot / FOLDER, ignore_errors=True)  # made again from what is left of the answers
     return takedown
 
 
 def make_answers(params: Params, store: FetchStore, takedown: Takedown) -> Answers:
     """Return the answers of a store under these parameters' consent policy and the takedown list."""
-    return Answers(store, params, consent=_consent(params), taken=takedown)
+    return Answers(store, params, consent=make_policy(params), taken=takedown)
 
 
-def _consent(params: Params) -> Consent:
-    return Consent(params.consent == "opt_in", frozenset(host.lower() for host in params.consenting), params.tdmrep)
+def make_policy(params: Params) -> Policy:
+    """Return the consent policy that these parameters state."""
+    hosts = frozenset(host.lower() for host in params.consenting)
+    return Policy(params.user_agent, frozenset(params.uses), params.consent == "opt_in", hosts, params.tdmrep)
 
 
 def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source, takedown: Takedown) -> str:
@@ -100,22 +107,29 @@ def open_fetcher(stage: Stage, params: Params, store: FetchStore, takedown: Take
             below = resources.enter_context(FetchStore(store.folder.parent / base))
             below.verified_digest()
             earlier = ConditionalFetch(below, params.fresh_for, {})
-        if params.web.kind == "open":
-            proxy = params.web.proxy
-        else:
-            hosts = folder_sites(main_project(stage.project) / params.web.root) if params.web.kind == "folder" else None
-            proxy = resources.enter_context(SampleWeb(main_project(stage.project), hosts=hosts)).proxy
+        proxy = resources.enter_context(open_proxy(main_project(stage.project), params.web))
         yield resources.enter_context(
             Fetcher(
                 store,
                 settings,
                 proxy=proxy,
                 progress=stage.progress,
-                consent=_consent(params),
+                consent=make_policy(params),
                 earlier=earlier,
                 taken=takedown,
             )
         )
+
+
+@contextmanager
+def open_proxy(project: Path, web: Web) -> Iterator[str]:
+    """Return the address of the proxy that requests go through, '' for none; the web of a folder or of the sample is one."""
+    if web.kind == "open":
+        yield web.proxy
+        return
+    hosts = folder_sites(project / web.root) if web.kind == "folder" else None
+    with SampleWeb(project, hosts=hosts) as served:
+        yield served.proxy
 
 
 @contextmanager
@@ -150,7 +164,7 @@ def replay(params: Params, store: FetchStore, source: Source, takedown: Takedown
     return answers.touched, judge.taken | getattr(source, "hidden", set())
 
 
-def append_records(stage: Stage, params: Params, answers: Answers, source: Source) -> None:
+def append_records(stage: Stage, params: Params, answers: Answers, source: Source, consent: ConsentLedger) -> None:
     """Write the candidates of a snapshot that has a base: see ``shard_plan``."""
     store = answers.store
 
@@ -176,7 +190,7 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
             key["begun"] = identify_bases(store.folder.parent, store.bases)
         plan = build_base_plan(stage, store.bases, key, read)
         drafts = Drafts()
-        write_records(stage, answers, source, lambda verdicts: keep_base_pairs(verdicts, plan), drafts.write)
+        write_records(stage, answers, source, lambda verdicts: keep_base_pairs(verdicts, plan), drafts.write, consent)
         write_planned_shards(stage, drafts, plan, store.bases[-1].snapshot)
 
 

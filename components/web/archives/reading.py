@@ -18,7 +18,9 @@ from components.web.archives.responses import Response, parse_response
 from components.web.archives.wacz import ZIP, iter_inner_files
 from components.web.archives.wat import read_wat_page
 from components.web.budget import Budget
-from components.web.consent_policy import Statement
+from components.web.challenges import FAILURE as CHALLENGE
+from components.web.challenges import find_challenge
+from components.web.consent.statements import Statement
 from components.web.html.language import UNKNOWN
 from components.web.html.page import Candidate, Page, PageOverBudget
 from components.web.html.page_limits import Source, read_in_child
@@ -219,8 +221,11 @@ class _Reader:
             return None
         if b"warc-segment-number" in record.headers:
             raise BadRecord("segmented", "the record continues in others, which are not read: join its segments first")
-        url, offset, statements = record.url, record.offset, response.read_statements(self.agent)
-        source = Source(response.body(self.budget.record_bytes), url, response.charset, self.agent)
+        url, offset, statements = record.url, record.offset, response.read_statements()
+        body = response.body(self.budget.record_bytes)
+        if sign := find_challenge(response.status, response.text_headers, body):
+            raise BadRecord(CHALLENGE, sign)
+        source = Source(body, url, response.charset, self.agent)
         page = read_tags(source, self.context, self.budget)
         return _QueuedPage(source, offset, statements) if page is None else self._make_page(url, offset, statements, page)
 

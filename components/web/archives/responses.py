@@ -10,8 +10,10 @@ import re
 from dataclasses import dataclass
 
 from components.web.archives.encodings import BadRecord, decode_body
+from components.web.challenges import HEADERS as CHALLENGE_HEADERS
 from components.web.charset import parse_charset
-from components.web.consent_policy import Statement, parse_header_statements
+from components.web.consent.statements import Statement, parse_header_statements
+from components.web.warc import SIGNAL_HEADERS, join_signals
 
 HEAD_LIMIT = 1 << 18
 """Maximum bytes of a response's head."""
@@ -31,7 +33,8 @@ LINES = 1000
 _BLANK = b" \t\r"
 _EMPTY_LINE = re.compile(rb"\n\r?\n")
 _NAMES = rb"warc-(?:type|target-uri|segment-number)|content-(?:type|length|encoding)|transfer-encoding"
-_FIELD = re.compile(rb"\n[ \t]*+(%b|%b|%b)[ \t]*+:[ \t]*+([^\n]*+)" % (_NAMES, ROBOTS, TDM), re.I)
+_STATING = "|".join((*SIGNAL_HEADERS, *CHALLENGE_HEADERS)).encode()
+_FIELD = re.compile(rb"\n[ \t]*+(%b|%b|%b|%b)[ \t]*+:[ \t]*+([^\n]*+)" % (_NAMES, ROBOTS, TDM, _STATING), re.I)
 """A line of a field that is read; one search costs a third of taking every line apart."""
 
 
@@ -76,10 +79,15 @@ class Response:
         """The charset of the Content-Type."""
         return parse_charset(self.headers.get(b"content-type", b"").decode("latin-1"))
 
-    def read_statements(self, agent: str) -> list[Statement]:
-        """Return what the headers state for ``agent`` about being collected."""
-        robots, tdm = (self.headers.get(name, b"").decode("utf-8", "replace") for name in (ROBOTS, TDM))
-        return parse_header_statements(robots, tdm, agent) if robots or tdm else []
+    def read_statements(self) -> list[Statement]:
+        """Return what the headers state about use."""
+        sent = self.text_headers
+        return parse_header_statements(sent.get("x-robots-tag", ""), sent.get("tdm-reservation", ""), join_signals(sent))
+
+    @property
+    def text_headers(self) -> dict[str, str]:
+        """The headers as text."""
+        return {name.decode("latin-1"): value.decode("utf-8", "replace") for name, value in self.headers.items()}
 
     def body(self, limit: int) -> bytes:
         """Return the body without its encodings.

@@ -13,12 +13,13 @@ from typing import Any
 import orjson
 
 from components.web.archives.encodings import BadRecord
-from components.web.consent_policy import Statement, parse_header_statements, parse_meta_statements
+from components.web.consent.statements import RSL, RSL_TYPE, Statement, parse_header_statements, parse_meta_statements
 from components.web.html.context import LIMIT, Context, Repeated, index_headings, index_links, may_repeat, normalise
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.page import Candidate, Page, fold, make_candidate
 from components.web.html.resolve import Resolver
 from components.web.urls import make_absolute
+from components.web.warc import SIGNAL_HEADERS, join_signals
 
 IMAGE, LINK = "IMG@/src", "A@/href"
 HTML_METADATA = b'"HTML-Metadata"'
@@ -47,7 +48,8 @@ def read_wat_page(block: bytes, page_url: str, agent: str = "hearsight") -> Page
         base = (make_absolute(_string(head["Base"]), page_url) if "Base" in head else None) or page_url
         candidates = _candidates(html.get("Links") or [], base)
         _attach_context(candidates, html.get("Links") or [], _string(head.get("Title")), metas)
-        return Page(candidates, [], _language(metas, headers), tuple(_statements(metas, headers, agent)))
+        statements = _statements(metas, headers, agent) + _licences(head.get("Link") or [], base)
+        return Page(candidates, [], _language(metas, headers), tuple(statements))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BadRecord("bad_metadata", f"{type(error).__name__}: {error}"[:200]) from None
 
@@ -104,9 +106,17 @@ def _is_title(meta: dict[str, Any]) -> bool:
 def _statements(metas: list[dict[str, Any]], headers: dict[str, str], agent: str) -> list[Statement]:
     """Return what headers and meta tags state for ``agent`` about being collected."""
     robots, tdm = headers.get(ROBOTS, ""), headers.get(TDM, "")
-    statements = parse_header_statements(robots, tdm, agent) if robots or tdm else []
+    statements = parse_header_statements(robots, tdm, join_signals(headers))
     named = ((_string(meta.get("name")), _string(meta.get("content"))) for meta in metas)
     return statements + parse_meta_statements(named, agent) if metas else statements
+
+
+def _licences(links: list[dict[str, Any]], base: str) -> list[Statement]:
+    """Return the licences of RSL that a page's ``<link>`` name."""
+    named = [
+        _string(link.get("url")) for link in links if isinstance(link, dict) and RSL_TYPE in _string(link.get("type")).lower()
+    ]
+    return [Statement(RSL, "link rel=license", make_absolute(address, base) or "no address") for address in named]
 
 
 def _language(metas: list[dict[str, Any]], headers: dict[str, str]) -> str:
@@ -124,9 +134,9 @@ def _headers(headers: dict[str, Any]) -> dict[str, str]:
     """
     kept: dict[str, list[str]] = {}
     for name, value in headers.items():
-        if (name := name.lower()) in (ROBOTS, TDM, LANGUAGE):
+        if (name := name.lower()) in (ROBOTS, TDM, LANGUAGE, *SIGNAL_HEADERS):
             kept.setdefault(name, []).extend(_string(item) for item in (value if isinstance(value, list) else [value]))
-    return {name: "\n".join(values) for name, values in kept.items()}
+    return {name: (", " if name in SIGNAL_HEADERS else "\n").join(values) for name, values in kept.items()}
 
 
 def _string(value: object) -> str:

@@ -6,7 +6,7 @@ import html as entities
 import re
 from dataclasses import dataclass
 
-from components.web.consent_policy import Statement
+from components.web.consent.statements import Statement
 from components.web.html.context import Context
 
 _ENTITY = re.compile(r"&(#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d?);", re.I)

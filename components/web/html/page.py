@@ -15,7 +15,7 @@ from dataclasses import replace
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from components.web.charset import UTF8, find_codec
-from components.web.consent_policy import asks_nofollow, parse_meta_statements
+from components.web.consent.statements import LONGEST, RSL, RSL_TYPE, Statement, asks_nofollow, parse_meta_statements
 from components.web.html.candidate import SURROGATES, Candidate, Page, PageOverBudget, check_image_count, fold, make_candidate
 from components.web.html.language import detect_language
 from components.web.html.offers import NO_CHOICE, Choice, choose, pick_better, read_image_offers, read_source_offers
@@ -91,8 +91,9 @@ def read_page(
     base = (make_absolute(first.attributes.get("href") or "", page_url) if first else None) or page_url
     metas = (node.attributes for node in tree.css("meta[name][content]"))
     statements = parse_meta_statements(((meta["name"], meta["content"]) for meta in metas), agent)
+    statements += _licences(tree, base) if names_licence(text) else []
     candidates = _candidates(text, images, base) if images else []
-    links: list[str] = [] if asks_nofollow(statements) else _links(tree, base, most_links)
+    links: list[str] = [] if asks_nofollow(statements, agent) else _links(tree, base, most_links)
     return Page(candidates, links, detect_language(tree), tuple(statements))
 
 
@@ -108,6 +109,26 @@ def parse_tree(text: str) -> LexborHTMLParser:
         return LexborHTMLParser(cut_deep_nesting(text))
     except SelectolaxError as error:  # every text is valid input: only memory can fail
         raise MemoryError("the parser ran out of memory") from error
+
+
+def names_licence(markup: str | bytes) -> bool:
+    """Return whether a page's markup may hold or name a licence of RSL."""
+    return (RSL_TYPE in markup.lower()) if isinstance(markup, str) else (RSL_TYPE.encode() in markup.lower())
+
+
+def _licences(tree: LexborHTMLParser, base: str) -> list[Statement]:
+    """Return the licences that a page links to or holds; one for a part of the page counts for the whole."""
+    statements: list[Statement] = []
+    for node in tree.css("link[rel][type], script[type]"):
+        attributes = node.attributes
+        if RSL_TYPE not in (attributes["type"] or "").lower():
+            continue
+        if node.tag == "script":
+            statements.append(Statement(RSL, "script", (node.text() or "")[: LONGEST + 1]))
+        elif "license" in (attributes["rel"] or "").lower().split():
+            address = make_absolute(attributes.get("href") or "", base)
+            statements.append(Statement(RSL, "link rel=license", address or "no address"))
+    return statements
 
 
 def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from components.web.budget import Budget
 from components.web.charset import UTF8, find_codec
-from components.web.consent_policy import parse_meta_statements
+from components.web.consent.statements import parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
 from components.web.html.offers import NO_CHOICE, OFFERING, Choice, choose, pick_better, read_image_offers, read_source_offers
-from components.web.html.page import Candidate, Page, fold, join_twin, make_candidate, read_page, read_text
+from components.web.html.page import Candidate, Page, fold, join_twin, make_candidate, names_licence, read_page, read_text
 from components.web.html.page_context import attach_context
 from components.web.html.page_limits import SMALL, Source, call_limited
 from components.web.html.resolve import Resolver
@@ -70,7 +70,7 @@ def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | Non
     markup = _markup(source.html, source.charset)
     scanned = scan(markup, budget.page_images, source.agent)
     declared = parse_lang(scanned.language)
-    if not scanned.plain or (context and scanned.images and declared is None):
+    if not scanned.plain or names_licence(markup) or (context and scanned.images and declared is None):
         return None
     metas = ((meta["name"], meta["content"]) for meta in scanned.metas if "name" in meta)
     statements = tuple(parse_meta_statements(metas, source.agent))

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import io
 import mmap
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache, partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from PIL import Image
 
 from components.core.digests import sha256_bytes
 from components.web.budget import Budget
+from components.web.consent.image_metadata import read_image_statements
 from components.web.images.contrast import EXACT, has_contrast
 from components.web.images.head import FORMATS, Head, detect_format, guess_content, read_head
 from components.web.images.opening import TooLargeImageError, UnknownImageError, UnreadableImageError, read_image
@@ -59,6 +60,8 @@ class DecodeResult:
     thumbnail: str = ""
     """A JPEG of at most ``THUMBNAIL`` px a side, upright, over white, in base64. It is stored because decoding is the cost:
     making it later takes ten times as long as encoding it, and needs the image."""
+    statements: tuple[tuple[str, ...], ...] = ()
+    """Signal, place and text of each statement about use in a good image's file."""
     seconds: float = 0.0
     """CPU seconds that did not suffice (``image_over_budget``); else 0."""
     memory: int = 0
@@ -87,7 +90,8 @@ def decode_image(data: bytes, budget: Budget = _DEFAULT) -> DecodeResult:
             phash = EXACT + size["sha256"][:15]
         else:  # read again as a whole, since a small detail vanishes where sides are reduced
             phash = EXACT + _digest_pixels(read().pixels)
-        return DecodeResult("", "", kind, width, height, phash, thumbnail=_thumbnail(small), **size)
+        statements = tuple(astuple(statement) for statement in read_image_statements(data))
+        return DecodeResult("", "", kind, width, height, phash, thumbnail=_thumbnail(small), statements=statements, **size)
     except TooLargeImageError as error:
         return DecodeResult("image_too_large", str(error), kind, error.width, error.height, **size)
     except UnreadableImageError as error:

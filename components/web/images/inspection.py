@@ -36,7 +36,7 @@ class ImageLook:
 
     budget: Budget = _DEFAULT
     name = "image.look"
-    version = 6
+    version = 7
     model = "pillow-12"
     codec = "json"
 

@@ -46,24 +46,19 @@ def sitemap(data: bytes) -> None:
 
 def manners(data: bytes) -> None:
     """Check that any header, meta tag (first line) and tdmrep.json (the rest) yields consent statements or none."""
-    from components.web.consent_policy import (
-        RULES,
-        Reservations,
-        find_refusal,
-        gives_consent,
-        parse_header_statements,
-        parse_meta_statements,
-    )
+    from components.web.consent.policy import RULES, Policy
+    from components.web.consent.reservations import Reservations
+    from components.web.consent.statements import parse_header_statements, parse_meta_statements
 
     line, _, rest = data.partition(b"\n")
     result = line.decode("utf-8", "surrogateescape")
     for statements in (
-        parse_header_statements(result.replace("\t", "\n"), result, "hearsight"),
+        parse_header_statements(result.replace("\t", "\n"), result, f"content-usage: {result}\nlink: {result}"),
         parse_meta_statements([("robots", result), ("hearsight", result), ("tdm-reservation", result)], "hearsight"),
     ):
-        refused = find_refusal(statements)
+        refused = Policy().find_refusal(statements, "http://a.sample/")
         assert refused is None or refused[0] in RULES
-        assert isinstance(gives_consent(statements), bool)
+        assert isinstance(Policy().gives_consent(statements, "http://a.sample/"), bool)
     rules = Reservations.of(rest)
     for url in ADDRESSES:
         assert rules.reserved(url) in (True, False, None)

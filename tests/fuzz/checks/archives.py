@@ -86,7 +86,7 @@ def response(data: bytes) -> None:
 
     try:
         result = parse_response(data)
-        storable([result.status, result.html, result.charset, result.read_statements("hearsight")])
+        storable([result.status, result.html, result.charset, result.read_statements()])
         assert len(result.body(LIMIT)) <= LIMIT
     except BadRecord as bad:
         storable([bad.failure, bad.detail])

@@ -131,7 +131,7 @@ def test_white_space_around_a_robots_name_is_ignored_by_both_readers(name):
     html = f'<img src=a><meta name="{name}" content=noindex>'
     for markup in (html, html.encode(), f"<meta charset=utf-8>{html}".encode()):
         statements = read_page(markup, PAGE).statements
-        assert [statement.word for statement in statements] == ["noindex"]
+        assert [statement.text for statement in statements] == ["noindex"]
         assert read_fast(markup, PAGE).statements == read_fast(markup, PAGE, context=False).statements == statements
 
 

@@ -19,7 +19,6 @@ from components.stages.crawl.posts.post import Account, Page
 from components.web.answers import Answers, NotFetched
 from components.web.api import Api
 from components.web.conditional_fetch import parse_moment
-from components.web.consent_policy import find_refusal
 from components.web.urls import host_of
 from components.web.warc import index_headers
 
@@ -97,7 +96,7 @@ class Calls:
         if outcome.rule:
             return Reply(url, value, outcome.rule, outcome.value[:200], outcome.threshold or "an answer", status, fetched)
         assert entry is not None
-        if opt_out := find_refusal(self._answers.read_statements(entry)):
+        if opt_out := self._answers.refuse(self._answers.read_statements(entry), url):
             return Reply(url, None, opt_out[0], opt_out[1], "not said", status, fetched)
         if value is None:
             return Reply(url, None, "not_json", "no JSON", "JSON", status, fetched)

@@ -17,7 +17,7 @@ from components.stages.crawl.posts.provider import Calls, Provider, Search, wind
 from components.stages.crawl.source_settings import PostsSettings
 from components.web.answers import NotFetched
 from components.web.conditional_fetch import parse_moment
-from components.web.consent_policy import RULES
+from components.web.consent.policy import RULES
 from components.web.takedown_list import Takedown
 from components.web.urls import normalise
 

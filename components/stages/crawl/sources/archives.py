@@ -42,7 +42,7 @@ class ArchivesSource(FileSource):
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Yield every page record; a live run only requests what the hosts of pages state, and a replay judges by it."""
         asks_hosts = answers.consent.tdmrep or answers.consent.opt_in
-        for chunk in chunk_pages(self._first_captures(answers, live)):
+        for chunk in chunk_pages(read_consent(answers, page) for page in self._first_captures(answers, live)):
             if live and asks_hosts:
                 live.ensure([page.url for page in chunk if page.candidates], "robots", None, "hosts of pages", wait=False)
             yield from chunk if live else (_judge(answers, page) for page in chunk)
@@ -118,7 +118,7 @@ def archive_to_page(record: ArchivePage, archive: str) -> SourcePage:
     if url is None:
         return SourcePage.drop(location, "unusable_url", _fold(record.url), "http or https", where, **common)
     row = kept(url, kind="page", detail=f"{len(record.candidates)} images, {where}")
-    return read_consent(SourcePage(row, record.candidates, url, record.language, **common), record.statements)
+    return SourcePage(row, record.candidates, url, record.language, statements=record.statements, **common)
 
 
 def _fold(text: str) -> str:

@@ -18,8 +18,10 @@ from components.execution.stage import Stage
 from components.stages.crawl.sources.consent import read_consent, require_consent
 from components.stages.crawl.sources.source_pages import Source, SourcePage
 from components.web.answers import Answers, Outcome
+from components.web.challenges import FAILURE as CHALLENGE
+from components.web.challenges import find_challenge
 from components.web.charset import parse_charset
-from components.web.consent_policy import asks_nofollow
+from components.web.consent.statements import asks_nofollow
 from components.web.fetch import Fetcher
 from components.web.html.page import Page, PageOverBudget
 from components.web.html.page_limits import Source as Html
@@ -210,6 +212,9 @@ def _html_source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage
     kind = outcome.entry.type.partition(";")[0]
     body = answers.store.body(url)
     kind = kind.strip().lower()
+    if sign := find_challenge(200, {}, body):  # stored by a version that took it for a page
+        pages[url] = SourcePage.drop(url, CHALLENGE, sign, "a page", url=url)
+        return None
     if kind in ("text/html", "application/xhtml+xml") or (kind in ("", "application/octet-stream") and b"<" in body[:1024]):
         return Html(body, url, parse_charset(outcome.entry.type), answers.agent)
     pages[url] = SourcePage.drop(url, "not_html", kind or "unknown", "text/html", url=url)
@@ -238,6 +243,6 @@ def _add_page(answers: Answers, outcome: Outcome, content: Page, pages: dict[str
     url = outcome.final
     headers = answers.read_statements(outcome.entry)
     row = kept(url, kind="page", detail=f"{len(content.candidates)} images, {step} links from a seed")
-    page = SourcePage(row, content.candidates, url, content.language)
-    pages[url] = require_consent(answers, read_consent(page, [*headers, *content.statements]))
-    return [] if asks_nofollow(headers) else content.links
+    page = SourcePage(row, content.candidates, url, content.language, statements=[*headers, *content.statements])
+    pages[url] = require_consent(answers, read_consent(answers, page))
+    return [] if asks_nofollow(headers, answers.agent) else content.links

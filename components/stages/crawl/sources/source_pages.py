@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from components.core.ledger import dropped
 from components.core.record_fields import CONTEXT
 from components.core.records import LEDGER
 from components.web.answers import Answers
+from components.web.consent.statements import Statement
 from components.web.fetch import Fetcher
 from components.web.html.context import Context, from_row, to_row
 from components.web.html.page import Candidate
@@ -36,8 +37,8 @@ MAX_SHOWN_ADDRESS = 2048
 """Characters of an address that is shown in full. A truncated one could neither be searched for nor matched by a takedown."""
 MAX_SHOWN_TEXT = 300
 """Characters kept of page text that stands in place of an address."""
-ORIGIN = ("url", "language", "archive", "offset", "owner", "post", "posted", "collected", "note", "consents")
-"""Fields of :class:`SourcePage` besides its ledger row and images."""
+ORIGIN = ("url", "language", "archive", "offset", "owner", "post", "posted", "collected", "note")
+"""Fields of :class:`SourcePage` besides its ledger row, statements and images."""
 _TEXT = pa.string()
 
 
@@ -56,8 +57,9 @@ _CANDIDATE = pa.struct(
 SCHEMA = pa.schema(
     [
         *_required(url=_TEXT, language=_TEXT, archive=_TEXT, offset=pa.int64()),
-        *_required(owner=_TEXT, post=_TEXT, posted=_TEXT, collected=_TEXT, note=_TEXT, consents=pa.bool_()),
+        *_required(owner=_TEXT, post=_TEXT, posted=_TEXT, collected=_TEXT, note=_TEXT),
         pa.field("row", pa.struct(list(LEDGER))),
+        *_required(statements=pa.list_(pa.struct(_required(signal=_TEXT, place=_TEXT, text=_TEXT)))),
         *_required(images=pa.list_(_CANDIDATE)),
     ]
 )
@@ -90,8 +92,8 @@ class SourcePage:
     """Time at which a snapshot first held the post, ISO 8601 UTC."""
     note: str = ""
     """Further facts from a table, for the ledger."""
-    consents: bool = False
-    """Whether its headers or meta tags give consent."""
+    statements: Sequence[Statement] = ()
+    """What its headers and tags state about its use."""
 
     @classmethod
     def drop(cls, key: str, rule: str, value: str, threshold: object, detail: str = "", **origin: Any) -> SourcePage:
@@ -186,7 +188,11 @@ def write_pages(path: Path, pages: Iterable[SourcePage]) -> None:
         for group in chunk_pages(pages, PAGES_PER_GROUP):
             rows = [
                 {name: getattr(page, name) for name in ORIGIN}
-                | {"row": page.row, "images": [_to_row(candidate) for candidate in page.candidates]}
+                | {
+                    "row": page.row,
+                    "statements": [asdict(statement) for statement in page.statements],
+                    "images": [_to_row(candidate) for candidate in page.candidates],
+                }
                 for page in group
             ]
             writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
@@ -206,7 +212,8 @@ def read_pages(path: Path) -> Iterator[SourcePage]:
         for group in range(file.num_row_groups):
             for page in file.read_row_group(group, use_threads=False).to_pylist():
                 candidates = [_from_row(image) for image in page.pop("images")]
-                yield SourcePage(candidates=candidates, **page)
+                statements = tuple(Statement(**statement) for statement in page.pop("statements"))
+                yield SourcePage(candidates=candidates, statements=statements, **page)
 
 
 def find_takedown_mark(page: SourcePage, candidate: Candidate, taken: Takedown) -> str:
@@ -227,9 +234,16 @@ def redact_page(page: SourcePage, taken: Takedown) -> SourcePage:
     url = taken.mask(page.url) if mark else page.url
     row = takedown_row(url, mark, kind="page") if mark else redact_row(page.row, taken) if page.row else None
     candidates = [_redact_candidate(page, candidate, taken) for candidate in page.candidates]
+    statements = redact_statements(() if mark else page.statements, taken)
+    page = replace(page, row=row, candidates=candidates, url=url, statements=statements)
     if all(candidate.taken for candidate in candidates):
-        return replace(page, row=row, candidates=candidates, url=url, owner="", post="", posted="", collected="", note="")
-    return replace(page, row=row, candidates=candidates, url=url, note=redact(page.note, taken))
+        return replace(page, owner="", post="", posted="", collected="", note="")
+    return replace(page, note=redact(page.note, taken))
+
+
+def redact_statements(statements: Iterable[Statement], taken: Takedown) -> list[Statement]:
+    """Return the statements with every listed address replaced by its placeholder."""
+    return [replace(statement, text=redact(statement.text, taken)) if taken else statement for statement in statements]
 
 
 def _redact_candidate(page: SourcePage, candidate: Candidate, taken: Takedown) -> Candidate:

@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.web.consent_policy import (
-    Reservations,
-    find_refusal,
-    gives_consent,
-    parse_header_statements,
-    parse_meta_statements,
-)
+from components.web.consent.policy import Policy
+from components.web.consent.reservations import Reservations
+from components.web.consent.statements import parse_header_statements, parse_meta_statements
 from tests.support import make_stage
 from tests.support.crawl.counting_web import CountingWeb, Thing
 from tests.support.crawl.crawls import crawled, fixture_params
@@ -24,8 +20,11 @@ from tests.support.web.consent import JPEG, A, jpeg
 M = "http://media.sample"
 
 
+POLICY = Policy()
+
+
 def header_refusal(robots: str, tdm: str = "") -> tuple[str, str] | None:
-    return find_refusal(parse_header_statements(robots, tdm, "hearsight"))
+    return POLICY.find_refusal(parse_header_statements(robots, tdm))
 
 
 @pytest.mark.parametrize(
@@ -59,23 +58,23 @@ def test_x_robots_tag_is_read_for_this_robot(robots, rule):
     [
         ([("ROBOTS", "NOIMAGEINDEX")], "noimageindex"),
         ([("googlebot", "noindex")], None),
-        ([("tdm-reservation", "yes")], None),
+        ([("tdm-reservation", "yes")], "tdm_reserved"),
         ([("robots", "index, follow")], None),
         ([("robots", "index, NOAI")], "noai"),
         ([("robots", "max-image-preview:none, max-snippet : none")], None),
     ],
 )
 def test_meta_tags_are_read_for_this_robot(metas, rule):
-    result = find_refusal(parse_meta_statements(metas, "hearsight"))
+    result = POLICY.find_refusal(parse_meta_statements(metas, "hearsight"))
     assert (result[0] if result else None) == rule
 
 
 def test_consent_must_be_explicit():
-    assert gives_consent(parse_header_statements("", "0", "hearsight")) and gives_consent(
-        parse_header_statements("hearsight: all", "", "hearsight")
+    assert POLICY.gives_consent(parse_header_statements("", "0")) and POLICY.gives_consent(
+        parse_header_statements("hearsight: all", "")
     )
-    assert gives_consent(parse_meta_statements([("hearsight", "index")], "hearsight"))
-    assert not gives_consent(parse_header_statements("all", "", "hearsight")) and not gives_consent(
+    assert POLICY.gives_consent(parse_meta_statements([("hearsight", "index")], "hearsight"))
+    assert not POLICY.gives_consent(parse_header_statements("all", "")) and not POLICY.gives_consent(
         parse_meta_statements([("robots", "index")], "hearsight")
     )
 

@@ -1,0 +1,80 @@
+"""Every case of the public table is decided as it says, through a store of answers, as a crawl decides."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from urllib.parse import urlsplit
+
+import pytest
+
+from components.tools.consent import explain
+from components.web.answers import Answers
+from components.web.consent.policy import Policy
+from components.web.settings import FetchSettings
+from components.web.store import FetchStore
+from components.web.warc import Entry, index_headers, select_headers
+from tests.support.web.consent_files import drawn, manifest_store, write_image
+
+CASES = [json.loads(line) for line in files("components.web").joinpath("data/consent_cases.jsonl").read_text().splitlines()]
+COLUMNS = {
+    "id", "url", "headers", "meta", "html", "robots", "status", "tdmrep", "documents", "xmp", "c2pa", "agent", "uses", "decision",
+    "rule", "source", "note",
+}  # fmt: skip
+KINDS = ("jpeg", "png", "webp")
+DRAWN = {kind: drawn(kind) for kind in KINDS}
+
+
+def decide(folder, case, kind="jpeg"):
+    """Return the explained decision of a case, whose answers are stored in ``folder``."""
+    agent = case.get("agent", "hearsight")
+    policy = Policy(agent, tdmrep="tdmrep" in case, **({"uses": frozenset(case["uses"])} if "uses" in case else {}))
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(case["url"]))
+    with FetchStore(folder, writer=True) as store:
+
+        def add(url, body, status=200, headers=()):
+            store.add(Entry(url, status, **select_headers(index_headers(headers))), body)
+
+        status = case.get("status", 200 if "robots" in case else 404)
+        add(f"{origin}/robots.txt", case.get("robots", "").encode(), status, [("Content-Type", "text/plain")])
+        if "tdmrep" in case:
+            add(f"{origin}/.well-known/tdmrep.json", case["tdmrep"].encode())
+        for address, text in case.get("documents", {}).items():
+            add(address, text.encode(), headers=[("Content-Type", "application/rsl+xml")])
+        headers = [(name, value) for name, values in case.get("headers", {}).items() for value in as_list(values)]
+        if "xmp" in case or "c2pa" in case:
+            c2pa = case.get("c2pa")
+            stored = manifest_store(c2pa["label"], c2pa["entries"]) if c2pa else b""
+            body = write_image(DRAWN[kind], kind, xmp=case.get("xmp", ""), store=stored)
+            add(case["url"], body, headers=[*headers, ("Content-Type", f"image/{kind}")])
+        else:
+            metas = "".join(f'<meta name="{name}" content="{content}">' for name, content in case.get("meta", []))
+            body = f"<html lang=en><head>{metas}{case.get('html', '')}</head><body><img src=a.jpg alt=a></body></html>"
+            add(case["url"], body.encode(), headers=[*headers, ("Content-Type", "text/html")])
+        return explain(Answers(store, FetchSettings(user_agent=agent), consent=policy), case["url"])
+
+
+def as_list(values):
+    return values if isinstance(values, list) else [values]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_a_statement_gives_the_decision_that_the_table_states(tmp_path, case):
+    found = decide(tmp_path, case)
+    assert (found["decision"], found["rule"]) == (case["decision"], case["rule"]), (case, found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_statements_in_files_are_read_in_each_format(tmp_path, kind):
+    for case in CASES:
+        if "xmp" in case or "c2pa" in case:
+            found = decide(tmp_path / case["id"], case, kind)
+            assert (found["decision"], found["rule"]) == (case["decision"], case["rule"]), (kind, case, found)
+
+
+def test_the_table_is_whole_and_each_case_is_once():
+    assert len(CASES) >= 200 and [case["id"] for case in CASES] == [f"{number:03d}" for number in range(1, len(CASES) + 1)]
+    assert all(set(case) <= COLUMNS and case["source"].startswith("https://") for case in CASES)
+    contents = [json.dumps({name: case[name] for name in case if name not in ("id", "note", "source")}) for case in CASES]
+    assert len(set(contents)) == len(contents)
+    assert {case["decision"] for case in CASES} == {"refused", "permitted", "unstated"}

@@ -1,0 +1,176 @@
+"""Readers of statements take any bytes: none raise, hang or grow; what is meant but broken is a refusal."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.web.consent.cbor import decode_cbor
+from components.web.consent.image_metadata import read_image_statements
+from components.web.consent.policy import RULES, Policy
+from components.web.consent.readings import read_statement
+from components.web.consent.rsl import read_licence
+from components.web.consent.statements import C2PA, PLUS, ROBOTS, RSL, SIGNAL, TDMREP, USAGE, Statement, parse_header_statements
+from components.web.consent.uses import ALL, NONE
+from components.web.html.page import read_page
+from components.web.html.pairs import read_fast
+from components.web.robots import Rules
+from tests.support.web.consent_files import box, drawn, encode_cbor, manifest_store, superbox, write_image
+
+URL = "http://a.sample/art/a.jpg"
+ENTRIES = {"cawg.ai_training": {"use": "notAllowed", "constraint_info": "x" * 300}}
+XMP = '<x:xmpmeta><rdf:Description plus:DataMining="http://ns.useplus.org/ldf/vocab/DMI-PROHIBITED"/></x:xmpmeta>'
+FILES = {
+    kind: write_image(drawn(kind), kind, xmp=XMP, store=manifest_store("cawg.training-mining", ENTRIES))
+    for kind in ("jpeg", "png", "webp")
+}
+PERMITTED = '<rsl xmlns="https://rslstandard.org/rsl"><content url="/"><license>{}</license></content></rsl>'.format(
+    '<permits type="usage">all</permits>'
+)
+PLAIN = st.recursive(
+    st.booleans() | st.integers(-(2**64), 2**64 - 1) | st.binary(max_size=300) | st.text(max_size=300),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=40), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def judged(statements) -> tuple[str, str] | None:
+    return Policy().find_refusal(statements, URL, lambda address: None)
+
+
+@given(st.sampled_from(sorted(FILES)), st.integers(0, 2000), st.binary(max_size=30), st.integers(0, 60))
+def test_no_bytes_of_an_image_make_the_reader_raise(kind, at, noise, cut):
+    data = FILES[kind]
+    for spoiled in (data[:at] + noise + data[at + cut :], data[:at], noise, data[:12] + noise):
+        statements = read_image_statements(spoiled)
+        assert json.dumps([statement.text for statement in statements]) and (judged(statements) or True)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_the_reader_of_cbor_raise_anything_else(data):
+    try:
+        decode_cbor(data)
+    except ValueError:
+        pass
+
+
+@given(PLAIN)
+def test_cbor_is_read_as_it_was_written(value):
+    assert decode_cbor(encode_cbor(value)) == value
+
+
+@given(st.sampled_from([ROBOTS, TDMREP, USAGE, SIGNAL, RSL, PLUS, C2PA]), st.text(max_size=200))
+def test_no_text_of_a_statement_makes_the_policy_raise(signal, text):
+    for reading in read_statement(Statement(signal, "X-Robots-Tag", text), URL, "hearsight", lambda address: text):
+        assert reading.rule in RULES and reading.no <= ALL and reading.yes <= ALL and not reading.no & reading.yes
+
+
+@given(st.binary(max_size=400), st.sampled_from([b"Content-Signal:", b"License:", b"Content-Usage: /a", b"User-agent:"]))
+def test_no_robots_txt_makes_its_statements_raise(noise, name):
+    rules = Rules.of(200, b"User-agent: *\n" + name + noise + b"\n" + noise, "hearsight")
+    judged(rules.statements(URL))
+
+
+@given(st.text(max_size=300), st.integers(0, 200))
+def test_no_licence_makes_its_reader_raise(text, at):
+    for content in (text, PERMITTED[:at] + text + PERMITTED[at:], PERMITTED[:at]):
+        no, yes = read_licence(content, URL)
+        assert no <= ALL and not no & yes
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_no_header_makes_the_reader_raise(robots, signals):
+    judged(parse_header_statements(robots, robots, f"link: {signals}\ncontent-usage: {signals}\n{signals}"))
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=100))
+def test_both_page_readers_find_the_same_licences(text):
+    head = f'<link rel="license" type="application/rsl+xml" href="/l.xml"><script type="application/RSL+xml">{text}</script>'
+    page = f"<!doctype html><html lang=en><head>{head}</head><body><img src=a.jpg alt=A></body></html>"
+    assert read_fast(page, "http://a.sample/").statements == read_page(page, "http://a.sample/").statements
+
+
+HOSTILE = {
+    "fill bytes": b"\xff\xd8" + b"\xff" * 20_000_000,
+    "empty segments": b"\xff\xd8" + b"\xff\xe1\x00\x02" * 2_000_000,
+    "boxes inside each other": write_image(b"", "jpeg", store=b"\x00\x00\x00\x00jumb" * 6000),
+    "boxes without a size": drawn("webp")[:12] + b"C2PA" + struct.pack("<I", 1 << 22) + b"\x00\x00\x00\x08free" * (1 << 19),
+    "values without end": drawn("webp")[:12] + b"XMP " + struct.pack("<I", 1 << 22) + b"a:DataMining " * 300_000,
+    "a long word": drawn("webp")[:12] + b"XMP " + struct.pack("<I", 1 << 22) + b"a" * (1 << 22),
+    "deep cbor": drawn("webp")[:12] + b"C2PA" + struct.pack("<I", 3 << 20) + superbox(
+        "c2pa", superbox("c2pa.training-mining", box(b"cbor", b"\x81" * (1 << 20)))
+    ),
+    "a long array": drawn("webp")[:12] + b"C2PA" + struct.pack("<I", 200) + superbox(
+        "c2pa.training-mining", box(b"cbor", b"\x9b" + b"\x7f" * 8 + b"\x01" * 40)
+    ),
+    "compressed zeros": write_image(drawn("png"), "png")[:33] + (
+        lambda data: struct.pack(">I", len(data)) + b"iTXt" + data + bytes(4)
+    )(b"XML:com.adobe.xmp\x00\x01\x00\x00\x00" + zlib.compress(bytes(200_000_000), 9)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_image_takes_little_time_and_memory(name):
+    tracemalloc.start()
+    begun = time.process_time()
+    read_image_statements(HOSTILE[name])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert time.process_time() - begun < 20.0 and peak < 100_000_000
+
+
+BOMB = (
+    "<!DOCTYPE r [<!ENTITY a '"
+    + "a" * 100
+    + "'>"
+    + "".join(f"<!ENTITY {b} '{f'&{a};' * 50}'>" for a, b in zip("abcdef", "bcdefg", strict=True))
+)
+LICENCES = {
+    "entities": BOMB + "]><rsl xmlns='https://rslstandard.org/rsl'>&g;</rsl>",
+    "depth": "<rsl>" + "<content>" * 100_000,
+    "elements": "<rsl xmlns='https://rslstandard.org/rsl'>" + "<content url='/'/>" * 200_000 + "</rsl>",
+    "attributes": "<rsl " + " ".join(f"a{number}='x'" for number in range(200_000)) + "/>",
+    "patterns": PERMITTED.replace('url="/"', f'url="/{"*a" * 50_000}$"'),
+}
+
+
+@pytest.mark.parametrize("name", LICENCES)
+def test_a_hostile_licence_permits_nothing_and_takes_little_time(name):
+    begun = time.process_time()
+    no, yes = read_licence(LICENCES[name], "http://a.sample/" + "a" * 2000 + "b")
+    assert yes == NONE and (no == ALL or name == "patterns") and time.process_time() - begun < 20.0
+
+
+def test_statements_are_read_from_every_form_of_their_containers():
+    store = manifest_store("c2pa.training-mining", {"c2pa.ai_training": {"use": "notAllowed"}})
+    said = [Statement(C2PA, "C2PA c2pa.training-mining", '{"c2pa.ai_training": {"use": "notAllowed"}}')]
+    assert read_image_statements(write_image(drawn("jpeg"), "jpeg", store=store, packet=40)) == said  # many packets
+    as_json = manifest_store("c2pa.training-mining", {"c2pa.ai_training": {"use": "notAllowed"}}, as_json=True)
+    assert read_image_statements(write_image(drawn("png"), "png", store=as_json)) == said
+    mined = [Statement(PLUS, "XMP plus:DataMining", "http://ns.useplus.org/ldf/vocab/DMI-PROHIBITED")]
+    packed = b"XML:com.adobe.xmp\x00\x01\x00\x00\x00" + zlib.compress(XMP.encode())
+    chunk = struct.pack(">I", len(packed)) + b"iTXt" + packed + bytes(4)
+    png = drawn("png")
+    assert read_image_statements(png[:33] + chunk + png[33:]) == mined
+    for codec in ("utf-16-le", "utf-16-be"):
+        wide = XMP.encode(codec)
+        assert read_image_statements(drawn("webp")[:12] + b"XMP " + struct.pack("<I", len(wide)) + wide) == mined
+    far = b"http://ns.adobe.com/xmp/extension/\x00" + b"0" * 32 + bytes(8) + XMP.encode()
+    jpeg = drawn("jpeg")
+    assert read_image_statements(jpeg[:2] + b"\xff\xe1" + struct.pack(">H", 2 + len(far)) + far + jpeg[2:]) == mined
+    assert all(read_image_statements(drawn(kind)) == [] for kind in FILES)
+
+
+def test_an_assertion_or_a_property_that_cannot_be_read_refuses():
+    broken = write_image(drawn("jpeg"), "jpeg", store=manifest_store("cawg.training-mining", "\xff\xff"))
+    assert judged(read_image_statements(broken)) == ("training_mining", "C2PA cawg.training-mining: unreadable")
+    torn = write_image(drawn("jpeg"), "jpeg", xmp='<rdf:Description plus:DataMining="http')
+    assert judged(read_image_statements(torn))[0] == "data_mining"
