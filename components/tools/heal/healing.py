@@ -24,6 +24,7 @@ from components.tools.heal.archives import Archive
 from components.tools.release.records import CsvFile, read_csv
 from components.tools.takedown.evidence import find_answered_urls
 from components.web.answers import NotFetched, Outcome
+from components.web.consent.image_metadata import read_image_statements
 from components.web.erase import erase
 from components.web.fetch import Fetcher
 from components.web.images.image import DecodeResult
@@ -183,6 +184,8 @@ class Healing:
         self.copies[url] = Copy(copy, [*headers, (HEALED_FROM, outcome.final)], entry.url, rule)
         try:
             judged = self._policy.outcome(url)
+            within = self._policy.refuse(read_image_statements(self.fetcher.store.body(entry.url)), url)
+            judged = Outcome(url, url, *within) if within and not judged.rule else judged
         except NotFetched as missing:
             judged = Outcome(url, url, "no_consent", f"{missing.url} is not known")
         if judged.rule:

@@ -24,6 +24,7 @@ from tests.support.command import hearsight
 from tests.support.crawl.crawls import crawled, fixture_params
 from tests.support.crawl.fixture_web import drawn_image
 from tests.support.settings_files import write_settings
+from tests.support.web.consent_files import drawn, write_image
 from tests.support.web.raw_web import RawWeb, head, plain
 from tests.support.web.simulated_archive import SimulatedArchive
 
@@ -140,6 +141,29 @@ def test_the_perceptual_hash_is_accepted_where_it_is_equal(tmp_path, web, archiv
     assert last[urls["archived"]] == ("accepted", "phash") and last[urls["changed"]] == ("differs", "")
     assert last[urls["robot"]] == last[urls["noai"]] == ("refused", "no_digest") and done["healed"] == 1
     assert not any("robot.jpg" in path or "noai.jpg" in path for path in archive.asked), "what states nothing is not asked for"
+
+
+def test_a_copy_is_refused_for_what_stands_in_it_or_in_its_headers_and_where_its_host_does_not_answer(tmp_path, web, archive):
+    xmp = '<x:xmpmeta><rdf:Description plus:DataMining="http://ns.useplus.org/ldf/vocab/DMI-PROHIBITED"/></x:xmpmeta>'
+    marked = write_image(drawn("jpeg"), "jpeg", xmp=xmp)
+    held = {
+        web.url("/in.jpg"): (marked, ()),
+        web.url("/usage.jpg"): (GOOD, ("X-Archive-Orig-Content-Usage: train-ai=n",)),
+        web.url("/tdm.jpg"): (GOOD, ("TDM-Reservation: 1",)),
+        "http://127.0.0.1:9/lost.jpg": (GOOD, ()),
+        web.url("/free.jpg"): (GOOD, ()),
+    }
+    for url, (image, headers) in held.items():
+        archive.hold(url, lambda _, image=image, headers=headers: [head(200, "image/jpeg", len(image), *headers), image])
+    table = tmp_path / "rows.csv"
+    lines = [f"{url},{sha256_bytes(image)}" for url, (image, _) in held.items()]
+    table.write_text("\n".join(["url,sha256", *lines]) + "\n")
+    specs, out = [Archive.parse(archive.cdx)], tmp_path / "o.csv"
+    heal_table(stage(tmp_path, web), read_image_table(table), specs, [], tmp_path / "l.csv", 5, out)
+    last = {row["address"]: (row["outcome"], row["rule"]) for row in rows(tmp_path / "l.csv")}
+    assert {url for url, row in last.items() if row[0] == "accepted"} == {web.url("/free.jpg")}
+    assert last["http://127.0.0.1:9/lost.jpg"] == ("refused", "robots")
+    assert {last[url][0] for url in held if url != web.url("/free.jpg")} == {"refused"}
 
 
 def test_a_table_gets_columns_and_keeps_every_row(tmp_path, web, archive):
