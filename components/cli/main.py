@@ -20,6 +20,7 @@ from components.cli import (
     datasets,
     demo,
     describe,
+    heal,
     knowledge,
     ratings,
     results,
@@ -61,7 +62,7 @@ def _root(
     pass
 
 
-for group in (runs, status, results, texts, voices, scoring, search, describe, demo, application):
+for group in (runs, status, results, texts, voices, scoring, search, describe, heal, demo, application):
     app.add_typer(group.app)
 for name, group_app in {
     "dataset": datasets.app,

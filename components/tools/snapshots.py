@@ -88,24 +88,21 @@ def retry(root: Path, dataset: str, classes: Collection[str] = CLASSES) -> dict[
             class is unknown, the parameters ask for more than the snapshot holds, or the network or the disk fails;
             the snapshot is then unchanged.
     """
+    return retry_snapshot(crawl_stage(root, dataset), classes)
+
+
+def crawl_stage(root: Path, dataset: str) -> Stage:
+    """Return the crawl of a dataset, for work on its snapshot. Raises HearsightError: it has none."""
     graph = load_graph(root)
     params: Params = stage_settings(graph, "crawl", dataset)
     out, state, code = graph.output("crawl", dataset), state_folder(root), graph.code_digest("crawl")
-    stage = Stage("crawl", dataset, params, root, {}, out, LocalEngine(1), state, code)
-    return retry_snapshot(stage, classes)
+    return Stage("crawl", dataset, params, root, {}, out, LocalEngine(1), state, code)
 
 
 def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
     """Do :func:`retry` with a given stage."""
     params: Params = stage.params
-    folder = main_project(stage.project) / STORE / params.snapshot
-    if not (folder / "COMPLETE").exists():
-        raise HearsightError(
-            f"the snapshot '{params.snapshot}' is not complete",
-            where=folder,
-            hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which repeats failed requests itself",
-        )
-    _require_no_successor(folder)
+    folder = require_changeable(stage)
     taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, main_project(stage.project), folder, taken)
     with FetchStore(folder, writer=True, base=params.base) as store:
@@ -127,7 +124,7 @@ def retry_snapshot(stage: Stage, classes: Collection[str]) -> dict[str, Any]:
         "answered": len(entries) - sum(failures.values()),
         "failed": dict(sorted(failures.items())),
         "digest": digest,
-        "next": "" if digest == before else f"dvc repro --force --single-item crawl@{stage.dataset}, then dvc repro",
+        "next": "" if digest == before else run_anew(stage.dataset),
     }
 
 
@@ -141,11 +138,24 @@ def _require_known(classes: Collection[str], present: Collection[str]) -> None:
         raise HearsightError("names no class of failure", where="--class", hint=f"give {','.join(CLASSES)}, or leave it out")
 
 
-def _require_no_successor(folder: Path) -> None:
-    """Raise HearsightError when a later snapshot has this one as its base, which must then not change."""
+def run_anew(dataset: str) -> str:
+    """Return the commands that make the records of a snapshot that was changed."""
+    return f"dvc repro --force --single-item crawl@{dataset}, then dvc repro"
+
+
+def require_changeable(stage: Stage) -> Path:
+    """Return the folder of a crawl's snapshot. Raises HearsightError: it is not complete, or the base of a later one."""
+    folder = main_project(stage.project) / STORE / stage.params.snapshot
+    if not (folder / "COMPLETE").exists():
+        raise HearsightError(
+            f"the snapshot '{folder.name}' is not complete",
+            where=folder,
+            hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which repeats failed requests itself",
+        )
     for later in find_dependents(folder):
         raise HearsightError(
             f"the later snapshot '{later.name}' is based on it, so it must not change",
             where=folder,
             hint=f"retry '{later.name}', or crawl the next day",
         )
+    return folder

@@ -10,6 +10,7 @@ import ipaddress
 import re
 import socket
 import unicodedata
+from functools import lru_cache
 from urllib.parse import quote, unquote, unquote_to_bytes, urlsplit
 
 from components.core.hashtags import normalise_account
@@ -19,6 +20,7 @@ FOLDER = "file:"
 """Begins the address of an image in a table's image folder, as records name it: ``file:train/a.jpg``."""
 _IPV4 = re.compile(r"(?:0x[0-9a-f]*|\d+)(?:\.(?:0x[0-9a-f]*|\d+)){0,3}")
 _NOT_HOST = re.compile(r"[\s/@?#*]")
+_UNRESERVED = re.compile(r"[\w.~-]*", re.ASCII)
 _SLASHES = re.compile("/{2,}")
 _BETWEEN_DELIMITERS = re.compile(r"[^&=+;]+")
 _ACCOUNT_PAGE = re.compile(r"(?:(?:https?:)?//|(?=[^\s/@]+\.[^\s/@]+/.))(.+)", re.IGNORECASE)
@@ -63,9 +65,10 @@ def _canonicalise_path(path: str) -> str:
 
 
 def _encode(text: str) -> str:
-    return quote(unquote_to_bytes(text), safe="")
+    return text if _UNRESERVED.fullmatch(text) else quote(unquote_to_bytes(text), safe="")
 
 
+@lru_cache(maxsize=100_000)
 def canonicalise_host(host: str) -> str | None:
     """Return a host as lower-case ASCII without port and final dot, an IP address in one spelling; None when it is no host."""
     if _NOT_HOST.search(host):

@@ -31,7 +31,8 @@ from components.web.sitemaps import MAX_BYTES as SITEMAP_BYTES
 from components.web.urls import is_private
 from components.web.warc import Entry, decode_wire, index_headers, select_headers
 
-Role = Literal["page", "image", "robots", "sitemap", "api"]
+Role = Literal["page", "image", "robots", "sitemap", "api", "index"]
+"""What is requested; an ``index`` lists the captures of a web archive."""
 RETRY_STATUS = (429, 500, 502, 503, 504)
 HTML = ("text/html", "application/xhtml+xml")
 ERROR_BODY = 64 * 1024

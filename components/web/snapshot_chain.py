@@ -20,6 +20,8 @@ from components.web.takedown_journal import follow_digest
 from components.web.warc import Entry
 
 NAME = "BASE"
+HEAL = ".heal"
+"""Ends the name of the store of what was requested to heal a snapshot."""
 STATE = "state.parquet"
 """File name of a snapshot's state in the cache."""
 _HELD = re.compile(r"([^/]+)/([^/:]+):(\d+)\+(\d+)")

@@ -7,6 +7,7 @@ URL, host or owner. The salt keeps hashes of two projects apart; it does not hid
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +32,9 @@ RULE = "takedown"
 """The ledger's rule for listed items, and the store's failure for a redirect to one."""
 LEDGER_VALUES = ("listed", "not on the list")
 """The rule's value and threshold; they reveal nothing about the listed item."""
+
+_WITHIN = re.compile(r"https?(?::/|%3A%2F).*", re.I)
+"""An address within another one."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,12 @@ class Takedown:
         if entry_hash := self.host(host):
             return entry_hash
         return self._match("url", canonicalise_url(url), _earlier_url(url)) if self._of["url"] else ""
+
+    def within(self, url: str) -> str:
+        """Return the hash of the entry that lists the address within ``url``, as those of a web archive hold it; '' for none."""
+        found = _WITHIN.search(url, 8)
+        forms = (found[0], unquote(found[0].partition("&")[0])) if found else ()
+        return next(filter(None, map(self.url, forms)), "")
 
     def owner(self, owner: str) -> str:
         """Return the hash of the entry that lists ``owner``; '' when none does."""

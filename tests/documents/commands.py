@@ -94,6 +94,10 @@ TESTED = {
     r"hearsight retry( .*)?": (
         "tests/stages/crawl/test_retry.py::test_the_command_reads_the_projects_settings_and_names_a_missing_stage"
     ),
+    r"hearsight heal( .*)?": (
+        "tests/tools/heal/test_heal.py::test_the_command_heals_the_projects_snapshot_and_refuses_with_one_line"
+    ),
+    r"hearsight join( .*)?": "tests/tools/test_join.py::test_the_command_joins_a_published_table_to_the_records_of_a_split",
     r"hearsight consent (check|redecide).*": (
         "tests/stages/crawl/test_consent_ledger.py::test_the_commands_explain_an_address_and_count_what_a_policy_changes"
     ),

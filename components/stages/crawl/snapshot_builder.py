@@ -88,14 +88,28 @@ def complete_snapshot(stage: Stage, params: Params, folder: Path, source: Source
 
 def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Source, takedown: Takedown) -> str:
     """Fetch all answers that the parameters need and ``store`` lacks, mark it complete, and return its digest."""
+    with open_fetcher(stage, params, store, takedown, params.base) as fetcher:
+        judge = Judge(params, takedown)
+        for chunk in chunk_pages(source.pages(fetcher.answers, fetcher)):
+            source.fetch_images(select_image_urls(judge.check(chunk)), fetcher)
+        fetcher.ensure((), "image", desc="images")
+        for name in ("requests", "spared", "kept"):
+            stage.metric(f"crawl.{name}", getattr(fetcher, name))
+        description = {name: takedown.without(value) for name, value in source.describe().items()}
+        return store.finish({"web": params.web.kind, **description})
+
+
+@contextmanager
+def open_fetcher(stage: Stage, params: Params, store: FetchStore, takedown: Takedown, base: str = "") -> Iterator[Fetcher]:
+    """Open the web that the parameters name for requests whose answers go to ``store``; ``base``: see ``crawl.base``."""
     with ExitStack() as resources:
         earlier = None
-        if params.base:
-            below = resources.enter_context(FetchStore(store.folder.parent / params.base))
+        if base:
+            below = resources.enter_context(FetchStore(store.folder.parent / base))
             below.verified_digest()
             earlier = ConditionalFetch(below, params.fresh_for, {})
         proxy = resources.enter_context(open_proxy(main_project(stage.project), params.web))
-        fetcher = resources.enter_context(
+        yield resources.enter_context(
             Fetcher(
                 store,
                 fetch_settings(params),
@@ -106,14 +120,6 @@ def fetch_missing(stage: Stage, params: Params, store: FetchStore, source: Sourc
                 taken=takedown,
             )
         )
-        judge = Judge(params, takedown)
-        for chunk in chunk_pages(source.pages(fetcher.answers, fetcher)):
-            source.fetch_images(select_image_urls(judge.check(chunk)), fetcher)
-        fetcher.ensure((), "image", desc="images")
-        for name in ("requests", "spared", "kept"):
-            stage.metric(f"crawl.{name}", getattr(fetcher, name))
-        description = {name: takedown.without(value) for name, value in source.describe().items()}
-        return store.finish({"web": params.web.kind, **description})
 
 
 @contextmanager

@@ -26,7 +26,7 @@ from components.tools.release.questions import SUMMARY, Answer, Table, share
 from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
-from components.web.consent_policy import RULES
+from components.web.consent.policy import RULES
 from components.web.stored_snapshots import INDEX
 from components.web.takedown_list import RULE as TAKEN_DOWN
 

@@ -27,7 +27,7 @@ from components.stages.filter import boilerplate
 from components.tools.takedown import stored
 from components.tools.takedown.covered import address_columns, find_covered
 from components.tools.takedown.file_search import Matcher
-from components.web.snapshot_chain import read_chain
+from components.web.snapshot_chain import HEAL, read_chain
 from components.web.store import FetchStore
 from components.web.takedown_journal import read_removals
 from components.web.takedown_list import RULE, Takedown
@@ -257,10 +257,11 @@ def open_file(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def find_answered_urls(folder: Path, bodies: Collection[str]) -> set[str]:
-    """Return the URLs in a snapshot whose answer has one of the ``bodies`` (sha256)."""
+def find_answered_urls(folder: Path, bodies: Collection[str], listed: Takedown) -> set[str]:
+    """Return the URLs in a snapshot whose answer has one of the ``bodies`` (sha256), and archives' copies of a listed address."""
+    copies = folder.suffix == HEAL  # only there is an address within another one that of the same thing
     with FetchStore(folder) as store:
-        return {entry.url for entry in store if entry.sha256 in bodies}
+        return {entry.url for entry in store if entry.sha256 in bodies or (copies and listed.within(entry.url))}
 
 
 def write_removed(root: Path, removed: Content, holders: Mapping[str, Collection[str]]) -> None:

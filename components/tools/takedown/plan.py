@@ -90,7 +90,7 @@ def make_plan(root: Path, graph: Graph, listed: Takedown, repo: Any) -> tuple[Pl
     current = evidence.list_current_snapshots(root, graph)
     # The newest first: a snapshot drops its references to its base before the base is erased.
     for folder in sorted(evidence.list_snapshots(root), key=lambda path: (-len(read_chain(path)), path.name)):
-        urls = set() if folder in current else evidence.find_answered_urls(folder, removed.images)
+        urls = set() if folder in current else evidence.find_answered_urls(folder, removed.images, listed)
         count = count_affected(folder, listed, urls)
         if count or ((folder / "COMPLETE").exists() and search.in_file(folder / "COMPLETE")):
             plan.add(folder, f"{count} answers", partial(_erase, root, folder, listed, urls))

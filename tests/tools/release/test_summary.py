@@ -16,7 +16,7 @@ from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.questions import SUMMARY
 from components.tools.release.verify import verify_release
-from components.web.consent_policy import RULES
+from components.web.consent.policy import RULES
 from tests.support.command import hearsight
 from tests.support.release.project import project as captions_project
 from tests.tools.release import spoken_project

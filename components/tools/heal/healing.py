@@ -1,0 +1,244 @@
+"""Try dead addresses again, then in web archives, and accept what equals the record's digest or perceptual hash, bit for bit.
+
+Every answer goes to a store of its own beside the snapshots, ``<snapshot>.heal``, through the crawl's client: robots.txt, delays,
+budgets, the takedown list and the limits for images hold for archives too. All decisions are read from that store, so that a
+second call requests only what the first did not finish, and comes to the same ledger.
+
+A copy in an archive needs the consent of its original: it is judged as the answer of the original address, under the robots.txt
+and the reservations that its host has today, with the headers that the archive gives as the original's and with its own. What is
+unknown, as the robots.txt of a host that does not answer, is a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from components.core.addresses import main_project
+from components.execution.stage import Stage
+from components.stages.crawl.image_decoding import decode_results
+from components.stages.crawl.snapshot_builder import STORE, make_answers, open_fetcher
+from components.tools.heal.archives import Archive
+from components.tools.release.records import CsvFile, read_csv
+from components.tools.takedown.evidence import find_answered_urls
+from components.web.answers import NotFetched, Outcome
+from components.web.consent.image_metadata import read_image_statements
+from components.web.erase import erase
+from components.web.fetch import Fetcher
+from components.web.images.image import DecodeResult
+from components.web.request import RETRY_STATUS
+from components.web.snapshot_chain import HEAL
+from components.web.store import TRANSIENT, FetchStore
+from components.web.takedown_list import RULE, Takedown
+from components.web.urls import host_of
+from components.web.warc import Entry, index_headers, select_headers
+
+ORIGINAL = "x-archive-orig-"
+"""Begins the names of the original's headers where an archive sends its own besides (Wayback Machine, pywb)."""
+HEALED_FROM = "X-Hearsight-Healed-From"
+"""Header that a healed answer gets in the snapshot: the address that sent it."""
+_NOT_KEPT = ("etag", "last-modified", "content-encoding", "transfer-encoding", "content-length", "connection", "keep-alive")
+"""Headers that say nothing of the stored bytes, or would make a later crawl ask the dead host whether they have changed."""
+_NEVER_SENT = ("retry_later", "host_failing")
+
+
+class Stated(NamedTuple):
+    """What the record of an image states of its content."""
+
+    sha256: frozenset[str] = frozenset()
+    phash: frozenset[str] = frozenset()
+
+
+class Try(NamedTuple):
+    """A row of the ledger."""
+
+    address: str
+    where: str
+    """live, or the archive: its kind and host."""
+    asked: str
+    outcome: str
+    """accepted | differs | failed | refused | listed (an index's answer)."""
+    rule: str = ""
+    """What was equal (sha256, phash), or why it was not accepted."""
+    value: str = ""
+    digest: str = ""
+    """sha256 of what came."""
+    time: str = ""
+    """When the answer came, UTC."""
+
+
+class Copy(NamedTuple):
+    """An accepted answer."""
+
+    entry: Entry
+    """As the answer of the original address."""
+    headers: list[tuple[str, str]]
+    at: str
+    """The address that sent it."""
+    rule: str
+
+
+class _WithCopies:
+    """The answers of a store, with copies in place of the answers of their originals."""
+
+    def __init__(self, store: FetchStore, copies: Mapping[str, Copy]) -> None:
+        self._store, self._copies = store, copies
+
+    def get(self, url: str) -> Entry | None:
+        return self._copies[url].entry if url in self._copies else self._store.get(url)
+
+    def body(self, url: str) -> bytes:
+        return self._store.body(self._copies[url].at if url in self._copies else url)
+
+
+@dataclass
+class Healing:
+    """One pass over dead addresses."""
+
+    stage: Stage
+    fetcher: Fetcher
+    taken: Takedown
+    stated: Mapping[str, Stated]
+    tries: list[Try] = field(default_factory=list)
+    copies: dict[str, Copy] = field(default_factory=dict)
+    """What was accepted, by address."""
+
+    def __post_init__(self) -> None:
+        view: Any = _WithCopies(self.fetcher.store, self.copies)  # all that the policy reads of a store
+        self._policy = make_answers(self.stage.params, view, self.taken)
+        self._open = set[str]()
+        for url, stated in self.stated.items():
+            if mark := self.taken.url(url):
+                self.tries.append(Try(self.taken.mask(url), "", "", "refused", RULE, mark))
+            elif max(map(len, stated)) == 1:
+                self._open.add(url)
+            else:
+                self.tries.append(Try(url, "", "", "refused", "digests_disagree" if any(stated) else "no_digest"))
+
+    def run(self, archives: Iterable[Archive], most: int) -> None:
+        """Try every address itself, then at most ``most`` captures of it in each archive, until one is accepted."""
+        self._try("live", {url: url for url in sorted(self._open)})
+        for archive in archives:
+            listed = self._list(archive)
+            for rank in range(most):
+                asked = {url: found[rank] for url, found in listed.items() if url in self._open and rank < len(found)}
+                self._try(archive.name, asked)
+
+    def _list(self, archive: Archive) -> dict[str, list[str]]:
+        """Return the replay addresses of each open address."""
+        indexes = {url: archive.index_url(url) for url in sorted(self._open)}
+        if archive.kind == "timegate":
+            return {url: [index] for url, index in indexes.items()}
+        self.fetcher.ensure(indexes.values(), "index", desc=f"heal: index of {archive.name}")
+        captures: dict[str, list[str]] = {}
+        for url, index in indexes.items():
+            outcome, store = self.fetcher.answers.outcome(index, page=True), self.fetcher.store
+            entry, rule, value = outcome.entry, outcome.rule, outcome.value
+            if not rule and entry:
+                try:
+                    captures[url] = archive.captures(store.body(entry.url), entry.type, url)
+                    rule, value = "" if captures[url] else "no_capture", f"{len(captures[url])} captures"
+                except ValueError as error:
+                    rule, value = "not_an_index", str(error)[:80]
+            verdict = "failed" if rule else "listed"
+            self.tries.append(Try(url, archive.name, index, verdict, rule, value, time=entry.fetched if entry else ""))
+        return captures
+
+    def _try(self, where: str, asked: Mapping[str, str]) -> None:
+        params, store = self.stage.params, self.fetcher.store
+        self.fetcher.ensure(asked.values(), "image", desc=f"heal: {where}")
+        outcomes = {url: self.fetcher.answers.outcome(at, page=where != "live") for url, at in asked.items()}
+        hashed = [one for url, one in outcomes.items() if self.stated[url].phash and not self._equals(url, one, {})]
+        looks = decode_results(self.stage, store, hashed, params.max_image_bytes)
+        for url, outcome in outcomes.items():
+            entry, equal = outcome.entry, self._equals(url, outcome, looks)
+            verdict, rule, value = "differs", "", ""
+            if outcome.rule:
+                verdict, rule, value = "failed" if is_dead(outcome) else "refused", outcome.rule, outcome.value
+            elif equal and entry:
+                verdict, rule, value = self._accept(url, outcome, entry, equal)
+            if verdict == "accepted" or (verdict == "refused" and (where == "live" or equal)):
+                self._open.discard(url)
+            digest, time = (entry.sha256, entry.fetched) if entry else ("", "")
+            self.tries.append(Try(url, where, asked[url], verdict, rule, value, "" if outcome.rule else digest, time))
+
+    def _equals(self, url: str, outcome: Outcome, looks: Mapping[str, DecodeResult]) -> str:
+        """Return by what a good answer is the recorded image: sha256 | phash; '' where it is not."""
+        if outcome.rule or outcome.entry is None:
+            return ""
+        if outcome.entry.sha256 in self.stated[url].sha256:
+            return "sha256"
+        look = looks.get(outcome.entry.sha256)
+        return "phash" if look and not look.reason and look.phash in self.stated[url].phash else ""
+
+    def _accept(self, url: str, outcome: Outcome, entry: Entry, rule: str) -> tuple[str, str, str]:
+        """Keep a copy if the original's consent allows it; return verdict, rule and value for the ledger."""
+        sent = self.fetcher.store.headers(entry.url)
+        originals = [(name[len(ORIGINAL) :], value) for name, value in sent if name.lower().startswith(ORIGINAL)]
+        own = [(name, value) for name, value in sent if not name.lower().startswith(ORIGINAL)]
+        headers = [(name, value) for name, value in [*originals, *own] if name.lower() not in _NOT_KEPT]
+        kept = select_headers(index_headers(headers))
+        copy = Entry(url, 200, sha256=entry.sha256, bytes=entry.bytes, fetched=entry.fetched, **kept)
+        self.copies[url] = Copy(copy, [*headers, (HEALED_FROM, outcome.final)], entry.url, rule)
+        try:
+            judged = self._policy.outcome(url)
+            within = self._policy.refuse(read_image_statements(self.fetcher.store.body(entry.url)), url)
+            judged = Outcome(url, url, *within) if within and not judged.rule else judged
+        except NotFetched as missing:
+            judged = Outcome(url, url, "no_consent", f"{missing.url} is not known")
+        if judged.rule:
+            del self.copies[url]
+            return "refused", judged.rule, judged.value
+        return "accepted", rule, ""
+
+
+def heal(
+    stage: Stage,
+    stated: Mapping[str, Stated],
+    archives: Sequence[Archive],
+    ledger: Path,
+    *,
+    most: int,
+    taken: Takedown,
+    keep: Callable[[Copy, FetchStore], None],
+) -> dict[str, Any]:
+    """Heal addresses (normalised) and write a row for every try into ``ledger``, beside those of earlier calls.
+
+    ``keep`` gets each accepted copy and the store that holds it.
+
+    Returns:
+        The numbers of addresses, of healed ones, of the others by their last outcome, and of the requests that were sent.
+    """
+    folder = main_project(stage.project) / STORE / f"{stage.params.snapshot}{HEAL}"
+    if taken and folder.exists():
+        erase(folder, taken, find_answered_urls(folder, (), taken))
+    with FetchStore(folder, writer=True) as store:
+        hosts = {host_of(url) for url in stated}
+        store.forget([entry.url for entry in store if _is_unfinished(entry, hosts)])
+        with open_fetcher(stage, stage.params, store, taken) as fetcher:
+            healing = Healing(stage, fetcher, taken, stated)
+            healing.run(archives, most)
+        earlier = {Try(**row) for row in read_csv(ledger, Try._fields)} if ledger.exists() else set()
+        with CsvFile(ledger, Try._fields, append=True) as file:
+            for row in (row for row in healing.tries if row not in earlier):
+                file.add(row)
+        for copy in healing.copies.values():
+            keep(copy, store)
+    last = {row.address: f"{row.outcome} {row.rule}".strip() for row in healing.tries}
+    left = [outcome for outcome in last.values() if not outcome.startswith("accepted")]
+    counts = {outcome: left.count(outcome) for outcome in sorted(set(left))}
+    return {"addresses": len(stated), "healed": len(healing.copies), "left": counts, "requests": fetcher.requests}
+
+
+def is_dead(outcome: Outcome) -> bool:
+    """Return whether an address gave no image for another reason than a refusal to give it."""
+    entry = outcome.entry
+    return outcome.rule == "redirect" or (entry is not None and bool(outcome.rule) and bool(entry.failure or entry.status != 200))
+
+
+def _is_unfinished(entry: Entry, hosts: Collection[str]) -> bool:
+    """Return whether a request was not sent, or an archive (any other host than ``hosts``) had no time for it."""
+    busy = entry.failure in TRANSIENT or entry.status in RETRY_STATUS
+    return entry.failure in _NEVER_SENT or (busy and host_of(entry.url) not in hosts)

@@ -1,0 +1,140 @@
+"""Join a table of other people's captions to one's images by sha256, address or perceptual hash, as another column.
+
+A caption is joined by the first of these that it shares with an image. Nothing is guessed: a caption that fits several images, or
+an address whose image has another digest than the caption's row states, is listed and not joined. All joins are Arrow's, over
+whole columns; memory grows with the rows, by their addresses, digests and captions alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from components.core.errors import HearsightError
+from components.tools.image_tables import ImageTable, writer_of
+from components.web.canonical import canonicalise_url
+
+KEYS = ("sha256", "url", "phash")
+"""What images are joined by, the surest first. Addresses are compared in their canonical form, hashes as a whole."""
+KEPT = ("key", "url", "sha256", "caption")
+SEVERAL_IMAGES, SEVERAL_CAPTIONS, OTHER_DIGEST = "several_images", "several_captions", "other_digest"
+
+
+def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions", by: tuple[str, ...] = KEYS) -> dict[str, Any]:
+    """Write ``own`` with a list of the captions of ``other`` in ``column`` to ``out``, and what is not clear beside it.
+
+    ``<out>.ambiguous.csv``: captions that fit several images, or another file at the address (not joined), and those of images
+    with several different ones (joined). ``<out>.unmatched.csv``: captions that fit no image, or are empty.
+
+    Returns:
+        Counts: ``rows``, of which ``with_captions``; ``captions``, which are ``joined``, ``ambiguous`` (not joined) and
+        ``unmatched``; ``images_with_several``.
+
+    Raises:
+        HearsightError: the new column has an old one's name, or the tables share nothing to join by.
+    """
+    write = writer_of(out)
+    names = {role: own.names[role] for role in KEPT if role in own.names}
+    if column in names.values():
+        raise HearsightError(f"'{column}' is a column already", where="--column", hint="give the new column another name")
+    if "caption" not in other.names or not any(key in own.names and key in other.names for key in by):
+        hint = f"their columns are {', '.join(other.table.column_names)[:200]}; give --columns"
+        raise HearsightError(f"the table has no captions, or shares none of {', '.join(by)}", where="hearsight join", hint=hint)
+    ours, theirs = ({key: _values(table, key) for key in KEYS} for table in (own, other))
+    image = _identify(ours)
+    captions = other.strings("caption")
+    chosen, reasons = _match(ours, theirs, image, by, usable=_present(captions))
+    rows = pa.table({"caption": captions, "image": chosen, "row": pa.array(np.arange(len(captions)))})
+    rows = rows.filter(pc.is_valid(rows["image"])).group_by(["image", "caption"]).aggregate([("row", "min")])
+    rows = rows.sort_by([("image", "ascending"), ("row_min", "ascending")])
+    counts = np.bincount(rows["image"].to_numpy(), minlength=_number(image)).astype(np.int64)
+    ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    lists = pa.ListArray.from_arrays(pa.array(ends), rows["caption"].combine_chunks()).take(image)
+    write(own.table.select(list(names.values())).append_column(column, lists))
+    several = pc.fill_null(pc.greater(pa.array(counts).take(chosen), 1), False)
+    reasons = pc.if_else(several, SEVERAL_CAPTIONS, reasons)
+    missing = pc.and_(pc.is_null(chosen), pc.equal(reasons, ""))
+    listed = other.table.append_column("reason", reasons)
+    listed = listed.append_column("table_row", pa.array(np.arange(1, len(captions) + 1)))
+    writer_of(_beside(out, "ambiguous"))(listed.filter(pc.not_equal(reasons, "")))
+    writer_of(_beside(out, "unmatched"))(listed.filter(missing).drop_columns("reason"))
+    joined, unmatched = len(captions) - chosen.null_count, int(pc.sum(missing).as_py() or 0)
+    return {
+        "rows": len(image),
+        "with_captions": int((counts[image.to_numpy()] > 0).sum()),
+        "captions": len(captions),
+        "joined": joined,
+        "ambiguous": len(captions) - joined - unmatched,
+        "unmatched": unmatched,
+        "images_with_several": int((counts > 1).sum()),
+        "out": str(out),
+    }
+
+
+def _beside(out: Path, what: str) -> Path:
+    return out.with_name(f"{out.name}.{what}.csv")
+
+
+def _values(table: ImageTable, key: str) -> pa.Array:
+    """Return what a table states of a key, '' for nothing; addresses in their canonical form."""
+    if key != "url":
+        return table.strings(key)
+    written = table.strings(key).dictionary_encode()  # images have several captions
+    canonical = [canonicalise_url(url) or "" for url in written.dictionary.to_pylist()]
+    return pa.array(canonical, pa.string()).take(written.indices)
+
+
+def _identify(ours: dict[str, pa.Array]) -> pa.Array:
+    """Return a number for the image of each row: rows of one sha256 (else of one address, else of one hash) are one image."""
+    identity = ours["phash"]
+    for key in ("url", "sha256"):
+        identity = pc.if_else(_present(ours[key]), pc.binary_join_element_wise(key, ours[key], " "), identity)
+    return identity.dictionary_encode().indices
+
+
+def _number(image: pa.Array) -> int:
+    return int(pc.max(image).as_py() or 0) + 1 if len(image) else 0
+
+
+def _present(values: pa.Array) -> pa.Array:
+    return pc.not_equal(values, "")
+
+
+def _match(
+    ours: dict[str, pa.Array], theirs: dict[str, pa.Array], image: pa.Array, by: tuple[str, ...], usable: pa.Array
+) -> tuple[pa.Array, pa.Array]:
+    """Return for each caption the image that it is joined to, or null, and why it is not joined, or ''."""
+    size = len(usable)
+    chosen, reasons = pa.nulls(size, pa.int32()), pa.repeat("", size)
+    sums = pa.table({"image": image, "sha256": ours["sha256"]}).group_by("image").aggregate([("sha256", "max")])
+    sums = sums.sort_by("image")["sha256_max"].combine_chunks()
+    for key in (key for key in KEYS if key in by):
+        left = pa.table({"value": ours[key], "image": image})
+        left = left.filter(_present(ours[key])).group_by("value").aggregate([("image", "min"), ("image", "max")])
+        right = pa.table({"value": theirs[key], "row": pa.array(np.arange(size))})
+        is_open = pc.and_(usable, pc.and_(pc.is_null(chosen), pc.equal(reasons, "")))
+        right = right.filter(pc.and_(is_open, _present(theirs[key])))
+        pairs = right.join(left, "value", join_type="inner").combine_chunks()
+        row, least = pairs["row"].to_numpy(), pairs["image_min"].combine_chunks()
+        reason = pc.if_else(pc.equal(least, pairs["image_max"].combine_chunks()), "", SEVERAL_IMAGES)
+        if key == "url" and "sha256" in by:
+            stated, known = theirs["sha256"].take(pa.array(row)), sums.take(least)
+            other = pc.and_(pc.and_(_present(stated), _present(known)), pc.not_equal(stated, known))
+            reason = pc.if_else(pc.and_(other, pc.equal(reason, "")), OTHER_DIGEST, reason)
+        clear = pc.equal(reason, "")
+        chosen, reasons = _put(chosen, row, pc.if_else(clear, least, None)), _put(reasons, row, reason)
+    return chosen, reasons
+
+
+def _put(values: pa.Array, rows: Any, new: pa.Array) -> pa.Array:
+    """Return ``values`` with ``new`` at ``rows``, each at most once."""
+    if not len(rows):
+        return values
+    order = np.argsort(rows)
+    mask = np.zeros(len(values), bool)
+    mask[rows] = True
+    return pc.replace_with_mask(values, pa.array(mask), new.take(pa.array(order)).cast(values.type))
