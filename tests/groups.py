@@ -47,6 +47,7 @@ SECONDS = {
     "tests/tracking/test_captioner_model.py": 18,
     "tests/tools/takedown/test_end_to_end.py": 24,
     "tests/tools/takedown/test_search_model.py": 24,
+    "tests/tools/takedown/test_answer.py": 20,
     "server": 22,
     "tests/stages/check/test_check.py": 18,
     "tests/fuzz/test_fuzz.py": 16,

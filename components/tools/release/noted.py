@@ -14,6 +14,8 @@ from components.tools.release.notes import SETTINGS
 from components.tools.release.publish import SUMS
 
 RELEASES = "releases.jsonl"
+ENTRY = ("release", "dataset", "version", "sums_sha256", "split")
+"""The keys of a line."""
 
 
 def describe_release(folder: Path) -> dict[str, Any]:
@@ -38,6 +40,16 @@ def note_release(root: Path, folder: Path) -> None:
 
 
 def list_releases(root: Path) -> list[dict[str, Any]]:
-    """Return the entries of the list, as :func:`describe_release` returns them."""
-    path = root / RELEASES
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    """Return the entries of the list, as :func:`describe_release` returns them.
+
+    Raises:
+        HearsightError: a line is no entry.
+    """
+    path, releases = root / RELEASES, []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else (), 1):
+        try:
+            entry = json.loads(line)
+            releases.append({name: str(entry[name]) for name in ENTRY})
+        except (ValueError, KeyError, TypeError):
+            raise HearsightError("is no release", where=f"{path}: line {number}", hint="restore it from git") from None
+    return releases

@@ -257,3 +257,7 @@ def test_a_release_is_noted_once_and_found_by_the_images_of_its_records(tmp_path
     assert answer(root, "url", f"{WEB}/0003.jpg").releases == []
     with pytest.raises(HearsightError, match="is no release"):
         answer(root, "url", address, folders=[tmp_path])
+    for line in ("[]", "{}", "not json", '"text"'):
+        (root / RELEASES).write_text(f"\n{line}\n")
+        with pytest.raises(HearsightError, match="is no release"):
+            list_releases(root)
