@@ -15,7 +15,7 @@ import fcntl
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Self
 
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
@@ -207,7 +207,7 @@ class FetchStore:
             self._segments = self._lock = None
             self._readers.clear()
 
-    def __enter__(self) -> FetchStore:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

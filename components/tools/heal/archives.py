@@ -56,44 +56,51 @@ class Archive:
         """Return where the captures of ``url`` are listed."""
         return _fill(self.index, url)
 
-    def captures(self, body: bytes, content_type: str, url: str) -> list[str]:
+    def captures(self, body: bytes, content_type: str, url: str, *, newest: bool = False) -> list[str]:
         """Return where the captures of ``url`` are replayed, in the order of the index; those known to be no image are left out,
-        and of captures with equal digests all but the first.
+        and of captures with equal digests all but the first. With ``newest`` all that state something of a host, newest first.
 
         Raises:
-            ValueError: the answer is no index.
+            ValueError: the answer is no index, or may lack the newest captures.
         """
         if "html" in content_type:
             raise ValueError("HTML")
-        found = _read_cdx(body) if self.kind == "cdx" else _read_timemap(body.decode("utf-8", "replace"))
-        return list(dict.fromkeys(self._replay(*capture, url) for capture in found))
+        found = _read_cdx(body, newest) if self.kind == "cdx" else _read_timemap(body.decode("utf-8", "replace"), newest)
+        return list(dict.fromkeys(self._replay(*capture, url) for capture in (sorted(found, reverse=True) if newest else found)))
 
     def _replay(self, timestamp: str, address: str, url: str) -> str:
-        if not self.replay:
-            return normalise(address) or ""
-        return _fill(self.replay.replace("{timestamp}", timestamp), address if self.kind == "cdx" else url)
+        replay = self.replay.replace("{timestamp}", timestamp)
+        return _fill(replay, address if self.kind == "cdx" else url) if replay else normalise(address) or ""
 
 
 def _fill(template: str, url: str) -> str:
     """Return a template with ``url``, which is percent-encoded in a query and plain in a path, as archives read it."""
     in_query = "?" in template.partition("{url}")[0]
-    filled = template.replace("{url}", quote(url, safe="") if in_query else url)
-    return normalise(filled) or ""
+    return normalise(template.replace("{url}", quote(url, safe="") if in_query else url)) or ""
 
 
-def _read_cdx(body: bytes) -> Iterator[tuple[str, str]]:
-    """Yield (timestamp, address) of the captures in a CDX server's answer, one for each digest."""
+def parse_time(text: str) -> str:
+    """Return the time of a memento as ISO 8601, UTC; '' for none (RFC 7089, 2.1.1)."""
+    try:
+        return parsedate_to_datetime(text).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (TypeError, IndexError, ValueError, OverflowError):
+        return ""
+
+
+def _read_cdx(body: bytes, every: bool) -> Iterator[tuple[str, str]]:
+    """Yield (timestamp, address) of the captures in a CDX server's answer; of images one for each digest."""
     digests: set[str] = set()
     for row in _cdx_rows(body):
         status, kind = row.get("statuscode", row.get("status")), row.get("mimetype", row.get("mime"))
         # A revisit has the status "-" in some indexes, and is replayed as the capture that it repeats.
-        if str(status or "-") not in ("200", "-") or str(kind or "").startswith("text/"):
+        shown = "200|3..|404|410|-" if every else "200|-"
+        if not re.fullmatch(shown, str(status or "-")) or (str(kind or "").startswith("text/") and not every):
             continue
         timestamp, address, digest = (str(row.get(name) or "") for name in ("timestamp", "original", "digest"))
         address = address or str(row.get("url") or "")
         if not re.fullmatch(r"\d{4,14}", timestamp) or not address:
             raise ValueError("a capture without time or address")
-        if not digest or digest not in digests:
+        if every or not digest or digest not in digests:
             digests.add(digest)
             yield timestamp, address
 
@@ -111,15 +118,16 @@ def _cdx_rows(body: bytes) -> list[Mapping[str, Any]]:
     return objects
 
 
-def _read_timemap(text: str) -> Iterator[tuple[str, str]]:
+def _read_timemap(text: str, every: bool) -> Iterator[tuple[str, str]]:
     """Yield (timestamp, address) of the mementos in a TimeMap (``application/link-format``)."""
     if not text.lstrip().startswith("<"):
         raise ValueError("no links")
     for address, rest in _LINK.findall(text):
         parameters = {name.lower(): value for name, value in _PARAMETER.findall(rest)}
-        if "memento" in parameters.get("rel", "").split():
-            try:
-                moment = parsedate_to_datetime(parameters.get("datetime", ""))
-            except (TypeError, IndexError, ValueError, OverflowError):
-                raise ValueError("a memento without time") from None
-            yield moment.strftime("%Y%m%d%H%M%S"), address
+        kinds = parameters.get("rel", "").split()
+        if "memento" in kinds:
+            if not (moment := parse_time(parameters.get("datetime", ""))):
+                raise ValueError("a memento without time")
+            yield re.sub(r"\D", "", moment), address
+        elif every and "timemap" in kinds and "self" not in kinds:
+            raise ValueError("it has further pages")

@@ -13,7 +13,7 @@ from components.core.addresses import main_project
 from components.core.errors import HearsightError
 from components.execution.stage import Stage
 from components.stages.crawl.records import Judge, select_image_urls
-from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, make_answers, missing_answers_as_errors
+from components.stages.crawl.snapshot_builder import STORE, apply_takedown_list, make_answers, missing_answers_as_errors, replay
 from components.stages.crawl.source_kinds import create_source
 from components.stages.crawl.sources.source_pages import chunk_pages
 from components.tools.heal.archives import Archive
@@ -23,7 +23,17 @@ from components.tools.snapshots import require_changeable, run_anew
 from components.web.erase import COUNTED
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_list import NAME, Takedown, read_takedown
-from components.web.urls import normalise
+from components.web.urls import host_of, normalise
+from components.web.warc import Entry
+
+
+class _Healed(FetchStore):
+    """A snapshot that gets the rules of hosts that are gone: what these allow and was never asked for is then a failure."""
+
+    gone: frozenset[str] = frozenset()
+
+    def get(self, url: str) -> Entry | None:
+        return super().get(url) or (self.add(Entry(url, 0, "not_fetched")) if host_of(url) in self.gone else None)
 
 
 def heal_snapshot(stage: Stage, archives: Sequence[Archive], digests: Sequence[str], ledger: Path, most: int) -> dict[str, Any]:
@@ -38,7 +48,7 @@ def heal_snapshot(stage: Stage, archives: Sequence[Archive], digests: Sequence[s
     params, folder = stage.params, require_changeable(stage)
     taken = apply_takedown_list(stage, params, folder)
     source = create_source(stage, params, main_project(stage.project), folder, taken)
-    with FetchStore(folder, writer=True, base=params.base) as store:
+    with _Healed(folder, writer=True, base=params.base) as store:
         digest, facts = store.verified_digest(), store.complete or {}
         answers, judge, urls = make_answers(params, store, taken), Judge(params, taken), set[str]()
         with missing_answers_as_errors(params, folder):
@@ -46,12 +56,14 @@ def heal_snapshot(stage: Stage, archives: Sequence[Archive], digests: Sequence[s
                 urls.update(url for url in select_image_urls(judge.check(chunk)) if is_dead(answers.outcome(url)))
 
         def keep(copy: Copy, healed: FetchStore) -> None:
-            store.forget([copy.entry.url])
             store.add(copy.entry, healed.body(copy.at), copy.headers, "OK")
+            store.gone |= set() if copy.rule else {host_of(copy.entry.url)}
 
         stated = _stated(stage, urls, digests or [base.snapshot for base in reversed(store.bases)], taken)
         done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep)
         if done["healed"]:
+            if store.gone:
+                replay(params, store, create_source(stage, params, main_project(stage.project), folder, taken), taken)
             digest = store.finish({name: value for name, value in facts.items() if name not in COUNTED})
     return done | {"digest": digest, "next": run_anew(stage.dataset) if done["healed"] else ""}
 

@@ -37,12 +37,12 @@ class SimulatedArchive(RawWeb):
         return f"/web/{timestamp}id_/{url}"
 
     def hold(self, url: str, *answers: Script, mime: str = "image/jpeg", status: str = "200", digest: str = "") -> None:
-        """Hold captures of ``url``, a year apart, that are replayed with ``answers``."""
+        """Hold captures of ``url``, a year apart, that are replayed with ``answers`` as mementos."""
         captures = self._held.setdefault(url, [])
         for answer in answers:
             timestamp = f"{2010 + len(captures)}0102030405"
             captures.append((timestamp, mime, status, digest or f"D{len(captures)}"))
-            self.paths[self.replay(url, timestamp)] = answer
+            self.paths[self.replay(url, timestamp)] = _as_memento(answer, timestamp)
         self._list(url)
 
     def index(self, *urls: str) -> None:
@@ -63,9 +63,21 @@ class SimulatedArchive(RawWeb):
         links = [f'<{url}>; rel="original"', f'<{self.url("/timemap/link")}/{url}>; rel="self"; type="application/link-format"']
         for time, *_ in captures:
             rel = "first memento" if time.startswith("2010") else "memento"
-            moment = f"Sat, 02 Jan {time[:4]} 03:04:05 GMT"
+            moment = _moment(time)
             links.append(f'<{self.url(self.replay(url, time))}>; rel="{rel}"; datetime="{moment}"')
         self.paths[f"/timemap/link/{url}"] = plain(",\n ".join(links).encode(), "application/link-format")
         if captures:
             where = self.url(self.replay(url, captures[-1][0]))
             self.paths[f"/timegate/{url}"] = lambda _: [head(302, "text/plain", 0, f"Location: {where}", "Vary: accept-datetime")]
+
+
+def _moment(timestamp: str) -> str:
+    return f"Sat, 02 Jan {timestamp[:4]} 03:04:05 GMT"
+
+
+def _as_memento(answer: Script, timestamp: str) -> Script:
+    def script(before: int) -> list[bytes]:
+        first, *rest = answer(before)
+        return [first.replace(b"\r\n", f"\r\nMemento-Datetime: {_moment(timestamp)}\r\n".encode(), 1), *rest]
+
+    return script
