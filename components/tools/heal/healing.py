@@ -11,18 +11,21 @@ newest captures of these files stand in for a host that is gone. What is unknown
 
 from __future__ import annotations
 
+import csv
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.core.addresses import main_project
+from components.core.files import publish_bytes
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
 from components.stages.crawl.snapshot_builder import STORE, make_answers, open_fetcher
 from components.tools.heal.archives import Archive, parse_time
-from components.tools.release.records import CsvFile, read_csv
+from components.tools.release.records import read_csv
 from components.tools.takedown.evidence import find_answered_urls
 from components.web.answers import NotFetched, Outcome
 from components.web.consent.image_metadata import read_image_statements
@@ -268,10 +271,10 @@ def heal(
         with open_fetcher(stage, stage.params, store, taken) as fetcher:
             healing = Healing(stage, fetcher, taken, stated)
             healing.run(archives, most)
-        earlier = {Try(**row) for row in read_csv(ledger, Try._fields)} if ledger.exists() else set()
-        with CsvFile(ledger, Try._fields, append=True) as file:
-            for row in (row for row in healing.tries if row not in earlier):
-                file.add(row)
+        earlier = [Try(**row) for row in read_csv(ledger, Try._fields)] if ledger.exists() else []
+        text = StringIO(newline="")
+        csv.writer(text).writerows([Try._fields, *dict.fromkeys([*earlier, *healing.tries])])
+        publish_bytes(ledger, text.getvalue().encode())
         healed = {host_of(url) for url in healing.copies}
         for copy in (*healing.rules.values(), *healing.copies.values()):
             if copy.at and host_of(copy.entry.url) in healed:
