@@ -85,17 +85,17 @@ class Copy(NamedTuple):
     """What was equal; '' for what a host that is gone stated."""
 
 
-class _WithCopies:
+class _WithCopies(NamedTuple):
     """The answers of a store, with copies in place of the answers of their originals."""
 
-    def __init__(self, store: FetchStore, copies: Mapping[str, Copy]) -> None:
-        self._store, self._copies = store, copies
+    store: FetchStore
+    copies: Mapping[str, Copy]
 
     def get(self, url: str) -> Entry | None:
-        return self._copies[url].entry if url in self._copies else self._store.get(url)
+        return self.copies[url].entry if url in self.copies else self.store.get(url)
 
     def body(self, url: str) -> bytes:
-        return self._store.body(self._copies[url].at if url in self._copies else url)
+        return self.store.body(self.copies[url].at if url in self.copies else url)
 
 
 @dataclass
