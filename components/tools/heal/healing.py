@@ -88,17 +88,17 @@ class Copy(NamedTuple):
     """What was equal; '' for what a host that is gone stated."""
 
 
-class _WithCopies:
+class _WithCopies(NamedTuple):
     """The answers of a store, with copies in place of the answers of their originals."""
 
-    def __init__(self, store: FetchStore, copies: Mapping[str, Copy]) -> None:
-        self._store, self._copies = store, copies
+    store: FetchStore
+    copies: Mapping[str, Copy]
 
     def get(self, url: str) -> Entry | None:
-        return self._copies[url].entry if url in self._copies else self._store.get(url)
+        return self.copies[url].entry if url in self.copies else self.store.get(url)
 
     def body(self, url: str) -> bytes:
-        return self._store.body(self._copies[url].at if url in self._copies else url)
+        return self.store.body(self.copies[url].at if url in self.copies else url)
 
 
 @dataclass
@@ -190,11 +190,10 @@ class Healing:
         return captures
 
     def _try(self, where: str, asked: Mapping[str, str]) -> None:
-        params, store = self.stage.params, self.fetcher.store
         self.fetcher.ensure(asked.values(), "image", desc=f"heal: {where}")
         outcomes = {url: self.fetcher.answers.outcome(at, page=where != "live") for url, at in asked.items()}
         hashed = [one for url, one in outcomes.items() if self.stated[url].phash and not self._equals(url, one, {})]
-        looks = decode_results(self.stage, store, hashed, params.max_image_bytes)
+        looks = decode_results(self.stage, self.fetcher.store, hashed, self.stage.params.max_image_bytes)
         for url, outcome in outcomes.items():
             entry, equal = outcome.entry, self._equals(url, outcome, looks)
             verdict, rule, value = "differs", "", ""
@@ -267,7 +266,9 @@ def heal(
         erase(folder, taken, find_answered_urls(folder, (), taken))
     with FetchStore(folder, writer=True) as store:
         hosts = {host_of(url) for url in stated}
-        store.forget([entry.url for entry in store if _is_unfinished(entry, hosts)])
+        busy = [entry for entry in store if entry.failure in TRANSIENT or entry.status in RETRY_STATUS]
+        # An archive, which is any other host, is asked again, and what was never sent.
+        store.forget([entry.url for entry in busy if entry.failure in _NEVER_SENT or host_of(entry.url) not in hosts])
         with open_fetcher(stage, stage.params, store, taken) as fetcher:
             healing = Healing(stage, fetcher, taken, stated)
             healing.run(archives, most)
@@ -292,9 +293,3 @@ def is_dead(outcome: Outcome) -> bool:
 def is_gone(outcome: Outcome) -> bool:
     """Return whether the host of an address does not exist or does not answer; one that redirects to such a host does."""
     return outcome.rule == "robots" and outcome.value in _GONE and not outcome.hops
-
-
-def _is_unfinished(entry: Entry, hosts: Collection[str]) -> bool:
-    """Return whether a request was not sent, or an archive (any other host than ``hosts``) had no time for it."""
-    busy = entry.failure in TRANSIENT or entry.status in RETRY_STATUS
-    return entry.failure in _NEVER_SENT or (busy and host_of(entry.url) not in hosts)

@@ -63,7 +63,7 @@ def heal_snapshot(stage: Stage, archives: Sequence[Archive], digests: Sequence[s
         done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep)
         if done["healed"]:
             if store.gone:
-                replay(params, store, create_source(stage, params, main_project(stage.project), folder, taken), taken)
+                replay(params, store, source, taken)
             digest = store.finish({name: value for name, value in facts.items() if name not in COUNTED})
     return done | {"digest": digest, "next": run_anew(stage.dataset) if done["healed"] else ""}
 
