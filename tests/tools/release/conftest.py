@@ -8,7 +8,7 @@ import pytest
 
 from components.tools.release.anonymous import KEY_VARIABLE
 from components.tools.release.kinds import release
-from tests.tools.release.posts_project import KEY, project
+from tests.support.release.posts_project import KEY, project
 
 
 @pytest.fixture(autouse=True)

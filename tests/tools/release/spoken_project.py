@@ -22,7 +22,7 @@ from components.speech.audio.files import to_flac
 from components.speech.audio.measures import measure
 from tests.support import PROJECT, make_stage, row
 from tests.support.import_recordings.corpora import tone
-from tests.tools.release.posts_project import drawn_image
+from tests.support.release.posts_project import drawn_image
 
 VOICES = ("flite-slt", "nanotts-en-us")
 PEOPLE = ("Ana Maria Braga", "7", "human-en")

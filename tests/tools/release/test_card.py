@@ -11,9 +11,9 @@ from components.core.params import read_params_file
 from components.core.stage_output import StageOutput
 from components.tools.release.facts import hub_licence, licence_address
 from components.tools.release.kinds import release
+from tests.support.release.posts_project import OWNERS, posts, project
 from tests.support.settings_files import write_settings
 from tests.tools.release.posts_files import files
-from tests.tools.release.posts_project import OWNERS, posts, project
 from tests.tools.release.spoken_project import VOICES, Caption, spoken, spoken_project, write_stage
 
 STATED = {"creators": "A Lab", "url": "https://example.org/mine", "published": "2026-11-25", "version": "1.0.0"}

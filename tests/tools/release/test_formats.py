@@ -26,10 +26,10 @@ from components.tools.release.publish import SUMS, checksums
 from components.tools.release.verify import verify_release
 from components.tools.takedown.listing import add
 from tests.support import PROJECT
+from tests.support.release.posts_project import posts, project
 from tests.support.release.project import ROWS, WEB
 from tests.support.release.project import project as web_project
 from tests.tools.release.posts_files import archive, files, refusal
-from tests.tools.release.posts_project import posts, project
 from tests.tools.release.spoken_project import CAPTIONS, VOICES, spoken, spoken_project
 
 ALL = ("parquet", "webdataset")

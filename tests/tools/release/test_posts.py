@@ -22,9 +22,9 @@ from tests.support import make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.crawls import fixture_params
 from tests.support.crawl.fixture_web import build_fixture_web
+from tests.support.release.posts_project import KEY, OWNERS, SPLIT_OF, posts, project
 from tests.support.release.project import project as web_project
 from tests.tools.release.posts_files import archive, files, load, refusal
-from tests.tools.release.posts_project import KEY, OWNERS, SPLIT_OF, posts, project
 
 
 def test_the_files_have_the_papers_layout(posts_release: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from components.tools.release.kinds import release
 from components.tools.release.questions import DATASHEET, METADATA, RAI, SUMMARY, Publisher
+from tests.support.release.posts_project import project
 from tests.tools.release.posts_files import refusal
-from tests.tools.release.posts_project import project
 
 
 def test_unknown_fields_of_the_publishers_block_are_refused(tmp_path: Path) -> None:

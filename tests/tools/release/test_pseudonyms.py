@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from components.core.errors import HearsightError
 from components.tools.release.anonymous import KEY_VARIABLE, Mentions, Pseudonyms
 from components.tools.release.kinds import release
+from tests.support.release.posts_project import KEY, OWNERS, project, with_author
 from tests.tools.release.posts_files import files, load, refusal
-from tests.tools.release.posts_project import KEY, OWNERS, project, with_author
 
 
 def names_of(owner: str) -> set[str]:

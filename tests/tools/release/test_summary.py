@@ -18,9 +18,9 @@ from components.tools.release.questions import SUMMARY
 from components.tools.release.verify import verify_release
 from components.web.consent.policy import RULES
 from tests.support.command import hearsight
+from tests.support.release.posts_project import project as posts_project
 from tests.support.release.project import project as captions_project
 from tests.tools.release import spoken_project
-from tests.tools.release.posts_project import project as posts_project
 from tests.tools.release.spoken_project import Caption
 
 TEMPLATE = ["1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3"]

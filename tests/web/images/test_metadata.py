@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps, PngImagePlugin
 
 from components.web.images.metadata import Unreadable, without_metadata
-from tests.tools.release.posts_project import drawn_image
+from tests.support.release.posts_project import drawn_image
 
 NAME = b"Maria Silva"
 
