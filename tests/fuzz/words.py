@@ -31,7 +31,11 @@ IMAGES = r"""\xff\xd8\xff \xff\xc0 \xff\xc2 \xff\xc4 \xff\xda \xff\xd9 \xff\xdb 
 IEND GIF87a GIF89a RIFF WEBP VP8X VP8L VP8\x20 ALPH ANIM ANMF EXIF"""
 SOUND = r"""RIFF RIFX RF64 WAVE fmt\x20 data fLaC OggS \x01vorbis OpusHead ID3 \xfe\xff \xff\xff\xff\xff"""
 ROBOTS = r"""User-agent: Allow: Disallow: Crawl-delay: Sitemap: hearsight * $ / # inf nan 1e999 -1 \r \n \xef\xbb\xbf
-Request-rate: Visit-time: 1/10s 0800-1200"""
+Request-rate: Visit-time: 1/10s 0800-1200 Content-Signal: Content-Usage: ai-train=no train-ai=n License:"""
+RSL = r"""<rsl xmlns="https://rslstandard.org/rsl"> </rsl> <content url="/"> </content> <license> </license> <permits
+</permits> <prohibits type="usage"> </prohibits> ai-train all <payment type="free"/> <!DOCTYPE <!ENTITY server= <![CDATA[ &#x"""
+IMAGE_USE = r"""\xff\xd8\xff\xe1 \xff\xeb JP\x00\x01 http://ns.adobe.com/xap/1.0/\x00 plus:DataMining="DMI-PROHIBITED" jumb jumd
+cbor json c2pa c2pa.training-mining cawg.training-mining entries use notAllowed \x89PNG\r\n\x1a\n caBX iTXt RIFF WEBP C2PA XMP\x20"""
 SITEMAP = r"""<?xml\x20version="1.0"\x20encoding="utf-16"?> <urlset> </urlset> <sitemapindex> <url> </url> <loc> </loc> <lastmod>
 </lastmod> <sitemap> <![CDATA[ ]]> <!DOCTYPE &#x <!ENTITY \x1f\x8b xmlns= http://a.sample/"""
 ENTRY = r"""

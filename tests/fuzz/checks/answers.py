@@ -23,6 +23,7 @@ def robots(data: bytes) -> None:
         rules = Rules.of(status, data, "hearsight")
         for url in ADDRESSES:
             assert isinstance(rules.allow(url), bool)
+            storable(rules.statements(url))
         assert math.isfinite(rules.delay) and rules.delay >= 0, "no delay can be kept"
         assert isinstance(rules.named, bool)
         storable(rules.sitemaps)
@@ -62,6 +63,16 @@ def manners(data: bytes) -> None:
     rules = Reservations.of(rest)
     for url in ADDRESSES:
         assert rules.reserved(url) in (True, False, None)
+
+
+def licence(data: bytes) -> None:
+    """Check that any licence of RSL refuses and allows known uses, and none at once."""
+    from components.web.consent.rsl import read_licence
+    from components.web.consent.uses import ALL
+
+    for url in ADDRESSES:
+        refused, allowed = read_licence(data.decode("utf-8", "replace"), url)
+        assert refused | allowed <= ALL and not refused & allowed
 
 
 @cache

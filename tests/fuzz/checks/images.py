@@ -1,4 +1,4 @@
-"""Checks of images: headers read from growing prefixes, and complete small files."""
+"""Checks of images: headers read from growing prefixes, statements about use, and complete small files."""
 
 from __future__ import annotations
 
@@ -29,6 +29,18 @@ def image_head(data: bytes) -> None:
     storable(refusal)
     means = extract_mean_scans(data)
     assert means is None or means[:2] == data[:2]
+
+
+def image_use(data: bytes) -> None:
+    """Check that any file yields statements that the policy reads, or none."""
+    from components.web.consent.image_metadata import read_image_statements
+    from components.web.consent.policy import RULES, Policy
+
+    statements = read_image_statements(data)
+    storable(statements)
+    refused = Policy().find_refusal(statements)
+    storable(refused)
+    assert refused is None or refused[0] in RULES
 
 
 def image(data: bytes) -> None:
