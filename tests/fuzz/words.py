@@ -34,8 +34,9 @@ ROBOTS = r"""User-agent: Allow: Disallow: Crawl-delay: Sitemap: hearsight * $ / 
 Request-rate: Visit-time: 1/10s 0800-1200 Content-Signal: Content-Usage: ai-train=no train-ai=n License:"""
 RSL = r"""<rsl xmlns="https://rslstandard.org/rsl"> </rsl> <content url="/"> </content> <license> </license> <permits
 </permits> <prohibits type="usage"> </prohibits> ai-train all <payment type="free"/> <!DOCTYPE <!ENTITY server= <![CDATA[ &#x"""
-IMAGE_USE = r"""\xff\xd8\xff\xe1 \xff\xeb JP\x00\x01 http://ns.adobe.com/xap/1.0/\x00 plus:DataMining="DMI-PROHIBITED" jumb jumd
-cbor json c2pa c2pa.training-mining cawg.training-mining entries use notAllowed \x89PNG\r\n\x1a\n caBX iTXt RIFF WEBP C2PA XMP\x20"""
+IMAGE_USE = r"""\xff\xd8\xff\xe1 \xff\xeb JP\x00\x01 http://ns.adobe.com/xap/1.0/\x00 plus:DataMining="DMI-PROHIBITED" jumb
+jumd cbor json c2pa c2pa.training-mining cawg.training-mining entries use notAllowed \x89PNG\r\n\x1a\n caBX iTXt RIFF WEBP C2PA
+XMP\x20"""
 SITEMAP = r"""<?xml\x20version="1.0"\x20encoding="utf-16"?> <urlset> </urlset> <sitemapindex> <url> </url> <loc> </loc> <lastmod>
 </lastmod> <sitemap> <![CDATA[ ]]> <!DOCTYPE &#x <!ENTITY \x1f\x8b xmlns= http://a.sample/"""
 ENTRY = r"""
