@@ -20,12 +20,11 @@ import pyarrow.parquet as pq
 
 from benchmarks.harness import beside, in_turns, medians, peak_bytes, seconds, show
 from components.stages.crawl.consent_ledger import HOST, IMAGE, SCHEMA
-from components.tools.consent import decide_again
+from components.tools.consent import COLUMNS, decide_again
 from components.web.consent.policy import Policy
 from components.web.settings import FetchSettings
 
 BATCH = 50_000
-READ = ["kind", "address", "final", "rule", "signal", "place", "statement", "granted"]
 OTHERS = "".join(f"User-agent: bot{number}\nDisallow: /private/{number}/\nDisallow: /search?q=*\n\n" for number in range(8))
 ROBOTS = (
     "User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n",
@@ -60,7 +59,7 @@ def make_rows(records: int, hosts: int) -> Iterator[tuple[str, ...]]:
 
 def write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
     """Write a ledger."""
-    rest = {"rule": "", "digest": "0" * 64, "time": "2026-11-30T00:00:00.000000Z", "granted": False}
+    rest = {"rule": "", "digest": "0" * 64, "time": "2026-11-30T00:00:00.000000Z", "hops": [], "pages": []}
     names = ("kind", "address", "signal", "place", "statement")
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
         while batch := [{**dict(zip(names, row, strict=True)), "final": row[1], **rest} for row in islice(rows, BATCH)]:
@@ -71,7 +70,7 @@ def read(path: Path) -> None:
     """Read the columns that decisions need, row by row."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
-            deque(file.read_row_group(group, READ, use_threads=False).to_pylist(), maxlen=0)
+            deque(file.read_row_group(group, COLUMNS, use_threads=False).to_pylist(), maxlen=0)
 
 
 def main() -> None:

@@ -177,7 +177,8 @@ def write_records(
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
         results = decode_results(stage, answers.store, outcomes.values(), params.max_image_bytes)
         if consent is not None:
-            consent.add(chunk, outcomes.values(), results)
+            shown = ((each.candidate.image_url or "", each.page.url) for each in verdicts if each.row is None)
+            consent.add(chunk, shown, outcomes.values(), results)
         following = iter(verdicts)
         for page in chunk:
             if page.row is not None:

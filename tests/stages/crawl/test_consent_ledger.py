@@ -136,6 +136,91 @@ def test_a_changed_policy_decides_the_ledger_as_a_rerun_decides_the_snapshot(tmp
         assert any(old != new for old, new in again.values())
 
 
+SIGNAL = Thing(b"User-agent: *\nContent-Signal: ai-input=no\n", "text/plain")
+RESERVED = Thing(b'[{"location": "/", "tdm-reservation": 1}]', "application/json")
+TRAIN, BOTH = {"uses": ["train"]}, {"uses": ["train", "input"]}
+
+
+def moved(to: str) -> Thing:
+    return Thing(b"", status=302, headers=[("Location", to)])
+
+
+def page(*headers: tuple[str, str], images: tuple[str, ...] = (f"{A}/1.jpg",), links: str = "") -> Thing:
+    return Thing(html(*images) + "".join(f'<a href="/{name}.html">{name}</a>' for name in links).encode(), headers=list(headers))
+
+
+@pytest.mark.parametrize(
+    ("things", "first", "changed"),
+    [
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=y"), images=(f"{A}/1.jpg", f"{B}/1.jpg"))},
+            {"uses": ["train"], "consent": "opt_in"},
+            {"uses": ["train", "input"], "consent": "opt_in"},
+            id="a page's yes is too little",
+        ),
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=y"), images=(f"{A}/1.jpg", f"{B}/1.jpg"))},
+            {"uses": ["train"]},
+            {"uses": ["train"], "consent": "opt_in"},
+            id="a page's yes is needed, and counts for its host",
+        ),
+        pytest.param(
+            {
+                "/p0.html": page(images=(f"{A}/2.jpg",), links="xy"),
+                "/x.html": page(("Content-Usage", "ai-use=n"), images=(f"{A}/1.jpg", f"{A}/2.jpg")),
+                "/y.html": page(("X-Robots-Tag", "noai")),
+            },
+            TRAIN,
+            BOTH,
+            id="a page refuses newly, and another that shows one of its images does not",
+        ),
+        pytest.param(
+            {"/p0.html": page(images=(f"{B}/1.jpg",)), f"{B}/1.jpg": moved(f"{C}/1.jpg"), f"{C}/1.jpg": moved(f"{D}/1.jpg")}
+            | {f"{D}/1.jpg": jpeg(1), f"{C}/robots.txt": SIGNAL},
+            TRAIN,
+            BOTH,
+            id="a host in the middle of redirects refuses newly",
+        ),
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=n"), links="x"), "/x.html": page(), "/robots.txt": SIGNAL},
+            {"uses": ["search"]},
+            BOTH,
+            id="a page's statement comes before its host's",
+        ),
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=n")), "/.well-known/tdmrep.json": RESERVED},
+            {"tdmrep": True, **TRAIN},
+            {"tdmrep": True, **TRAIN},
+            id="a reservation is a reason not to ask for a page",
+        ),
+        pytest.param(
+            {
+                "/p0.html": page(images=(f"{A}/1.jpg", f"{B}/1.jpg")),
+                f"{A}/1.jpg": jpeg(1, xmp="DMI-PROHIBITED"),
+                f"{B}/1.jpg": jpeg(2, ("Content-Usage", "train-ai=y"), xmp="DMI-PROHIBITED"),
+                "/robots.txt": Thing(b"User-agent: hearsight\nDisallow: /9\nContent-Signal: ai-train=no\n", "text/plain"),
+            },
+            {"uses": ["search"]},
+            {"uses": ["train"], "consent": "opt_in"},
+            id="a file comes after what its host and its answer state",
+        ),
+    ],
+)
+def test_pages_hosts_and_redirects_are_decided_anew_as_a_rerun_decides_them(tmp_path, things, first, changed):
+    things = {f"{A}/1.jpg": jpeg(1), f"{A}/2.jpg": jpeg(2), f"{B}/1.jpg": jpeg(3), **things}
+    things = {f"{A}{path}" if path.startswith("/") else path: thing for path, thing in things.items()}
+    with CountingWeb(things) as web:
+        crawled(make_stage(tmp_path, "crawl", params=settings(web, **first)))
+        again = decisions(ledger_path(tmp_path / "data/store/s", "english"), make_policy(settings(web, **changed)))
+        asked, output = len(web.log), crawled(make_stage(tmp_path, "crawl", params=settings(web, **changed)))
+        pages = {row["key"]: row["rule"] for row in output.ledger().to_pylist() if row["kind"] == "page"}
+        rerun = rules(output) | pages
+    # A page that refuses has no images in the crawl's ledger; here they have its rule.
+    assert {url: new for url, (_, new) in again.items() if url in rerun} == rerun and len(web.log) == asked
+    assert set(again) - set(rerun) <= {url for url, (_, new) in again.items() if new in pages.values() and new}
+    assert (first == changed) or any(old != new for old, new in again.values())
+
+
 def test_a_listed_image_leaves_the_ledgers_of_its_snapshot_and_of_those_below(tmp_path):
     things, _ = site()
     with CountingWeb(things) as web:
