@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -231,6 +232,25 @@ def test_a_listed_image_leaves_the_ledgers_of_its_snapshot_and_of_those_below(tm
         add(tmp_path, "url", f"{A}/other.jpg")
         crawled(make_stage(tmp_path, "crawl", params=settings(web, snapshot="t", base="s")))
     assert not paths[0].exists() and "other.jpg" not in str(pq.read_table(paths[1]).to_pydict())
+
+
+def test_a_takedown_removes_the_ledgers_that_name_something_listed_and_no_others(tmp_path):
+    things, _ = site()
+    with CountingWeb(things) as web:
+        job = make_stage(tmp_path, "crawl", params=settings(web))
+        crawled(job)
+        ours, other = (ledger_path(tmp_path / "data/store/s", name) for name in ("english", "other"))
+        values = dict.fromkeys(SCHEMA.names, "") | {"address": f"{E}/1.jpg", "hops": [], "pages": [f"{E}/page.html"]}
+        pq.write_table(pa.Table.from_pylist([values], schema=SCHEMA), other)
+        add(tmp_path, "url", "http://nowhere.sample/x")
+        retry_snapshot(job, ["challenge"])
+        assert ours.exists() and other.exists()
+        add(tmp_path, "url", f"{E}/page.html")
+        retry_snapshot(job, ["challenge"])
+        assert ours.exists() and not other.exists()
+        add(tmp_path, "url", f"{A}/other.jpg")
+        retry_snapshot(job, ["challenge"])
+        assert not ours.exists()
 
 
 def test_a_challenge_is_a_failure_that_a_retry_repeats_and_no_content(tmp_path):
