@@ -27,6 +27,7 @@ from components.web.consent.reservations import TDMREP_PATH
 from components.web.consent.statements import LONGEST, RSL, Statement
 from components.web.erase import CONSENT
 from components.web.images.image import DecodeResult
+from components.web.robots import MAX_BYTES
 
 HOST, PAGE, IMAGE, POST = "host", "page", "image", "post"
 DECIDED = (*RULES, "robots", "")
@@ -112,7 +113,8 @@ class ConsentLedger:
             if signal := signals.get(urlsplit(entry.url).path) or (RSL if entry.url in self._answers.licence_urls else ""):
                 with suppress(NotFetched):  # a redirect that was followed for no item
                     status, body = self._answers.well_known(entry.url)
-                    text = decode_text(body[:LONGEST], "replace") if 200 <= status < 300 else ""
+                    most = LONGEST + 1 if signal == RSL else MAX_BYTES  # as much as decides; a longer licence stays too long
+                    text = decode_text(body[:most], "replace") if 200 <= status < 300 else ""
                     self._add(HOST, entry.url, entry.url, "", [Statement(signal, str(status), text)])
         self._flush()
 

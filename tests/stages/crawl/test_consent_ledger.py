@@ -205,6 +205,17 @@ def page(*headers: tuple[str, str], images: tuple[str, ...] = (f"{A}/1.jpg",), l
             {"uses": ["train"], "consent": "opt_in"},
             id="a file comes after what its host and its answer state",
         ),
+        pytest.param(
+            {
+                "/p0.html": page(images=(f"{A}/1.jpg", f"{B}/1.jpg", f"{C}/1.jpg")),
+                f"{B}/robots.txt": Thing(b"User-agent: x\n" + b"Disallow: /a\n" * 25_000 + SIGNAL.body, "text/plain"),
+                f"{C}/.well-known/tdmrep.json": Thing(b" " * 300_000 + RESERVED.body, "application/json"),
+                f"{C}/1.jpg": jpeg(4),
+            },
+            {"tdmrep": True, **TRAIN},
+            {"tdmrep": True, **BOTH},
+            id="files of hosts are long",
+        ),
     ],
 )
 def test_pages_hosts_and_redirects_are_decided_anew_as_a_rerun_decides_them(tmp_path, things, first, changed):
