@@ -263,6 +263,8 @@ def test_listed_addresses_are_asked_for_nowhere_and_their_copies_are_listed_too(
     asked = len(archive.asked)
     assert heal(tmp_path, web, archive)["healed"] == 0
     assert not any("archived.jpg" in path for path in archive.asked[asked:])
+    ledger = (tmp_path / "heal.csv").read_text()
+    assert "archived.jpg" not in ledger and ledger.count("takedown:") > 3 and urls["changed"] in ledger
     with FetchStore(tmp_path / "data/store/new.heal") as store:
         assert not [entry.url for entry in store if "archived.jpg" in entry.url]
     taken = Takedown([Entry("host", "s", hash_value("s", "host", "b.example"), "")])
