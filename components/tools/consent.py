@@ -75,12 +75,13 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
         own = answers.read_statements(outcome.entry)
         body = answers.store.body(outcome.final)
         if detect_format(body) in FORMATS:
+            outcome = answers.outcome(url)
             own += read_image_statements(body)
         else:
             source = Source(body, outcome.final, parse_charset(outcome.entry.type), answers.agent)
             (page,) = read_pages_within([source], answers.budget)
             own += [] if isinstance(page, Exception) else page.statements
-    stated = [*answers.rules(url).statements(outcome.final), *own]
+    stated = [*answers.rules(outcome.final).statements(outcome.final), *own]
     refusal = (outcome.rule, outcome.value) if outcome.rule else answers.refuse_host(outcome.final)
     refusal = refusal or answers.refuse(own, outcome.final)
     permitted = not refusal and (answers.consents(own, outcome.final) or answers.host_agrees(outcome.final))

@@ -12,11 +12,13 @@ import pytest
 from components.core.digests import sha256_bytes
 from components.core.params import read_params_file
 from components.stages.crawl.consent_ledger import SCHEMA, ledger_path
-from components.stages.crawl.snapshot_builder import make_policy
-from components.tools.consent import decide_again
+from components.stages.crawl.snapshot_builder import make_answers, make_policy
+from components.tools.consent import decide_again, explain
 from components.tools.snapshots import retry_snapshot
 from components.tools.takedown.listing import add
 from components.web.settings import FetchSettings
+from components.web.store import FetchStore
+from components.web.takedown_list import Takedown
 from tests.support import PROJECT, make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.counting_web import CountingWeb, Thing
@@ -316,6 +318,27 @@ def test_the_commands_explain_an_address_and_count_what_a_policy_changes(tmp_pat
         assert found["decision"] == "permitted", found
         wrong = hearsight("consent", "check", "nowhere", cwd=tmp_path)
         assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1
+
+
+def test_an_address_that_redirects_is_explained_by_what_the_host_states_that_decides(tmp_path):
+    things = {
+        f"{A}/p0.html": page(images=(f"{B}/1.jpg",), links="r"),
+        f"{A}/r.html": moved(f"{C}/z.html"),
+        f"{C}/z.html": page(images=()),
+        f"{B}/1.jpg": moved(f"{D}/1.jpg"),
+        f"{D}/1.jpg": jpeg(1),
+        **{f"{host}/robots.txt": SIGNAL for host in (B, C)},
+        f"{A}/robots.txt": Thing(b"User-agent: *\nContent-Signal: search=yes\n", "text/plain"),
+    }
+    with CountingWeb(things) as web:
+        hosts = {"hosts": ["a.sample", "c.sample"]}
+        crawled(make_stage(tmp_path, "crawl", params=settings(web, **TRAIN, **hosts)))
+        with FetchStore(tmp_path / "data/store/s") as store:
+            answers = make_answers(settings(web, **BOTH), store, Takedown())
+            for url, final in ((f"{A}/r.html", f"{C}/z.html"), (f"{B}/1.jpg", f"{B}/1.jpg")):
+                found = explain(answers, url)
+                assert (found["final"], found["decision"], found["rule"]) == (final, "refused", "content_signal"), found
+                assert [each["text"] for each in found["statements"]] == ["ai-input=no"]
 
 
 def test_pages_of_archives_keep_their_statements_and_challenges_among_them_are_no_pages(tmp_path):
