@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -20,7 +21,7 @@ from components.core.graph import load_graph
 from components.core.printing import json_line
 from components.execution.runner import stage_settings
 from components.stages.crawl import Params
-from components.stages.crawl.consent_ledger import HOST, IMAGE, PAGE, POST, ledger_path
+from components.stages.crawl.consent_ledger import HOST, IMAGE, PAGE, POST, SCHEMA, ledger_path
 from components.stages.crawl.snapshot_builder import STORE, fetch_settings, make_policy, open_proxy
 from components.web.answers import Answers
 from components.web.charset import parse_charset
@@ -71,14 +72,14 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
     """Return what the stored answers state about ``url``, each statement with what it says, and the decision."""
     outcome = answers.outcome(url, page=True)
     own: list[Statement] = []
-    if not outcome.rule and outcome.entry is not None:
-        own = answers.read_statements(outcome.entry)
+    if not outcome.rule and (entry := outcome.entry) is not None:
+        own = answers.read_statements(entry)
         body = answers.store.body(outcome.final)
         if detect_format(body) in FORMATS:
             outcome = answers.outcome(url)
             own += read_image_statements(body)
         else:
-            source = Source(body, outcome.final, parse_charset(outcome.entry.type), answers.agent)
+            source = Source(body, outcome.final, parse_charset(entry.type), answers.agent)
             (page,) = read_pages_within([source], answers.budget)
             own += [] if isinstance(page, Exception) else page.statements
     stated = [*answers.rules(outcome.final).statements(outcome.final), *own]
@@ -133,8 +134,6 @@ def redecide(root: Path, dataset: str, out: Path | None = None) -> dict[str, Any
     """
     params: Params = stage_settings(load_graph(root), "crawl", dataset)
     path = ledger_path(main_project(root) / STORE / params.snapshot, dataset)
-    if not path.exists():
-        raise HearsightError("there is no consent ledger", where=path, hint=f"run `dvc repro --force -s crawl@{dataset}`")
     counts: Counter[str] = Counter()
     lines: list[str] = []
     decided = 0
@@ -162,7 +161,7 @@ def decide_again(path: Path, policy: Policy, settings: FetchSettings) -> Iterato
     refused = dict[str, tuple[str, str]]()
     agree = dict[str, str]()
     """Page → the host whose images its yes is for, '' for any."""
-    with pq.ParquetFile(path) as ledger:
+    with _open_ledger(path) as ledger:
         for row in _rows(ledger, HOST):
             files.add(row)
         for page, stated in _items(ledger, PAGE):
@@ -179,6 +178,19 @@ def decide_again(path: Path, policy: Policy, settings: FetchSettings) -> Iterato
                     answers.grant([row["address"]])
         for image, stated in _items(ledger, IMAGE):
             yield _change(image, stated, _refuse_image(image, stated, answers, refused))
+
+
+def _open_ledger(path: Path) -> pq.ParquetFile:
+    wrong = "there is no consent ledger"
+    if path.exists():
+        try:
+            ledger = pq.ParquetFile(path)
+            if ledger.schema_arrow.equals(SCHEMA):
+                return ledger
+            wrong = "has other columns than a consent ledger of this version"
+        except (pa.ArrowException, OSError) as error:
+            wrong = f"cannot be read ({str(error).splitlines()[0][:100]})"
+    raise HearsightError(wrong, where=path, hint=f"run `dvc repro --force -s crawl@{path.stem}`")
 
 
 def _rows(ledger: pq.ParquetFile, kind: str) -> Iterator[dict[str, Any]]:

@@ -309,6 +309,11 @@ def test_the_commands_explain_an_address_and_count_what_a_policy_changes(tmp_pat
         assert line["changes"] == {"noindex → kept": 1} and line["decided"] == 10 and "snapshot next" in line["next"]
         (change,) = map(json.loads, out.read_text().splitlines())
         assert (change["address"], change["old"], change["new"]) == (f"{A}/search.jpg", "noindex", "")
+        path = ledger_path(tmp_path / "data/store/s", "english")
+        for damage in (lambda: path.write_bytes(b"PAR1"), lambda: pq.write_table(pa.table({"a": [1]}), path), path.unlink):
+            damage()
+            wrong = hearsight("consent", "redecide", cwd=tmp_path)
+            assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1 and b"dvc repro" in wrong.stderr, wrong.stderr
         found = json.loads(hearsight("consent", "check", f"{A}/plus.jpg", cwd=tmp_path).stdout)
         assert (found["decision"], found["rule"]) == ("refused", "data_mining")
         assert found["statements"][0]["says"] == {"no": ["generate"]}
