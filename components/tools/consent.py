@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -181,16 +182,13 @@ def decide_again(path: Path, policy: Policy, settings: FetchSettings) -> Iterato
 
 
 def _open_ledger(path: Path) -> pq.ParquetFile:
-    wrong = "there is no consent ledger"
-    if path.exists():
-        try:
-            ledger = pq.ParquetFile(path)
-            if ledger.schema_arrow.equals(SCHEMA):
-                return ledger
-            wrong = "has other columns than a consent ledger of this version"
-        except (pa.ArrowException, OSError) as error:
-            wrong = f"cannot be read ({str(error).splitlines()[0][:100]})"
-    raise HearsightError(wrong, where=path, hint=f"run `dvc repro --force -s crawl@{path.stem}`")
+    with suppress(pa.ArrowException, OSError):
+        ledger = pq.ParquetFile(path)
+        if ledger.schema_arrow.equals(SCHEMA):
+            return ledger
+    raise HearsightError(
+        "there is no consent ledger of this version", where=path, hint=f"run `dvc repro --force -s crawl@{path.stem}`"
+    )
 
 
 def _rows(ledger: pq.ParquetFile, kind: str) -> Iterator[dict[str, Any]]:
@@ -222,14 +220,12 @@ def _refuse_image(
     if pages and all(page in refused for page in pages):
         return refused[pages[0]]
     sent, in_file = ([each for each in stated if (each.signal in IN_FILES) is held] for held in (False, True))
-    refusal: Sequence[str] | None = None
-    if not url.startswith("file:"):  # a dataset's own image
-        hosts = map(answers.refuse_host, dict.fromkeys([url, *row["hops"], final]))
-        refusal = next(filter(None, hosts), None) or answers.refuse(sent, final)
-        agrees = not answers.consent.opt_in or answers.is_granted(url, final)
-        if not (refusal or agrees or answers.consents(sent, final) or answers.host_agrees(final)):
-            return NO_CONSENT
-    return refusal or answers.refuse(in_file, final)
+    local = url.startswith("file:")  # of no host
+    hosts = map(answers.refuse_host, () if local else dict.fromkeys([url, *row["hops"], final]))
+    agrees = local or not answers.consent.opt_in or answers.is_granted(url, final)
+    agrees = agrees or answers.consents(sent, final) or answers.host_agrees(final)
+    refusal = next(filter(None, hosts), None) or answers.refuse(sent, final)
+    return refusal or (answers.refuse(in_file, final) if agrees else NO_CONSENT)
 
 
 def _change(row: dict[str, Any], stated: Sequence[Statement], refusal: Sequence[str] | None) -> dict[str, str]:

@@ -40,9 +40,7 @@ def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions"
     write = writer_of(out)
     names = {role: own.names[role] for role in KEPT if role in own.names}
     if not column or column in names.values():
-        raise HearsightError(
-            f"'{column}' is empty or is a column already", where="--column", hint="give the new column another name"
-        )
+        raise HearsightError(f"'{column}' is empty or is a column already", where="--column", hint="give another name")
     if "caption" not in other.names or not any(key in own.names and key in other.names for key in by):
         hint = f"their columns are {', '.join(other.table.column_names)[:200]}; give --columns"
         raise HearsightError(f"the table has no captions, or shares none of {', '.join(by)}", where="hearsight join", hint=hint)

@@ -60,7 +60,7 @@ def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
         return 0
     also = set(also) - find_shared_urls(folder) if also else set()
     erasing = any(folder.glob("segment-*.warc.gz")) and (bool(also) or not _is_clear(folder, listed))
-    for path in sorted((folder / CONSENT).glob("*.parquet")):
+    for path in sorted((folder / CONSENT).glob("*" if erasing else "*.parquet")):
         if erasing or _names_listed(path, listed):
             path.unlink(missing_ok=True)
     if not erasing:
@@ -88,15 +88,12 @@ def _names_listed(path: Path, listed: Takedown) -> bool:
     """Return whether a consent ledger names something listed, or cannot be read."""
     try:
         with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(use_threads=False):
-                columns = (pc.list_flatten(column) if pa.types.is_list(column.type) else column for column in batch)
-                texts = set().union(*(pc.unique(column).to_pylist() for column in columns if pa.types.is_string(column.type)))
-                text = "\n".join(filter(None, texts))
-                if redact(text, listed) != text:
-                    return True
+            columns = (column for batch in file.iter_batches(use_threads=False) for column in batch.columns)
+            flat = (pc.list_flatten(column) if pa.types.is_list(column.type) else column for column in columns)
+            texts = ("\n".join(map(str, pc.unique(column).to_pylist())) for column in flat)
+            return any(redact(text, listed) != text for text in texts)
     except (pa.ArrowException, OSError):
         return True
-    return False
 
 
 def replace_redirect(entry: Entry, listed: Takedown) -> Entry:

@@ -63,29 +63,28 @@ class ConsentLedger:
     def add(
         self,
         pages: Iterable[SourcePage],
-        shown: Iterable[tuple[str, str]],
+        shown: Iterable[tuple[str, str, str]],
         outcomes: Iterable[Outcome],
         results: Mapping[str, DecodeResult],
     ) -> None:
         """Add what pages, the answers to requests of images, and their files (by sha256) state; a row of a table is no page.
 
-        ``shown``: pairs of an image and a page that shows it, by their addresses.
+        ``shown``: addresses of an image and of a page that shows it, and the rule that drops the image, or ''.
         """
         for page in pages:
             if page.url and page.row is not None:
                 self._add(POST if page.post else PAGE, page.url, page.url, page.row["rule"], page.statements)
-        for image, url in shown:
-            if url not in (known := self._pages[_digest(IMAGE, image)])[-1:] and url:
-                known.append(url)
+        rules = dict[str, str]()
+        for image, url, rule in shown:
+            rules[image], known = rule, self._pages[_digest(IMAGE, image)]
+            known += [url] if url and url not in known[-1:] else []
         for outcome in outcomes:
-            entry, rule = outcome.entry, outcome.rule
+            entry = outcome.entry
             result = results.get(entry.sha256) if entry is not None else None
             in_file = [Statement(*each) for each in result.statements] if result is not None else []
-            if not rule and (refusal := self._answers.refuse(in_file, outcome.final)):
-                rule = refusal[0]
             statements = (self._answers.read_statements(entry) if entry is not None else []) + in_file
             hops = [hop.partition(" ")[2] for hop in outcome.hops[:-1]]
-            self._add(IMAGE, outcome.url, outcome.final, rule, statements, hops)
+            self._add(IMAGE, outcome.url, outcome.final, rules[outcome.url], statements, hops)
 
     def _add(self, kind: str, url: str, final: str, rule: str, statements: Sequence[Statement], hops: Sequence[str] = ()) -> None:
         answers, digest = self._answers, _digest(kind, url)

@@ -11,18 +11,21 @@ newest captures of these files stand in for a host that is gone. What is unknown
 
 from __future__ import annotations
 
+import csv
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.core.addresses import main_project
+from components.core.files import publish_bytes
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
 from components.stages.crawl.snapshot_builder import STORE, make_answers, open_fetcher
 from components.tools.heal.archives import Archive, parse_time
-from components.tools.heal.tries import Try, write_tries
+from components.tools.release.records import read_csv
 from components.tools.takedown.evidence import find_answered_urls
 from components.web.answers import NotFetched, Outcome
 from components.web.consent.image_metadata import read_image_statements
@@ -53,6 +56,29 @@ class Stated(NamedTuple):
 
     sha256: frozenset[str] = frozenset()
     phash: frozenset[str] = frozenset()
+
+
+class Try(NamedTuple):
+    """A row of the ledger."""
+
+    address: str
+    where: str
+    """live, or the archive: its kind and host."""
+    asked: str
+    outcome: str
+    """accepted | differs | failed | refused | listed (an index's answer) | read (what a host stated)."""
+    rule: str = ""
+    """What was equal (sha256, phash), or why it was not accepted."""
+    value: str = ""
+    digest: str = ""
+    """sha256 of what came."""
+    time: str = ""
+    """When the answer came, UTC."""
+
+    def mask(self, taken: Takedown) -> Try:
+        """Return it without what is listed."""
+        listed = taken.url(self.address) or taken.url(self.asked) or taken.within(self.asked)
+        return self._replace(address=taken.mask(self.address), asked=taken.mask(self.asked), digest="") if listed else self
 
 
 class Copy(NamedTuple):
@@ -251,7 +277,10 @@ def heal(
         with open_fetcher(stage, stage.params, store, taken) as fetcher:
             healing = Healing(stage, fetcher, taken, stated)
             healing.run(archives, most)
-        write_tries(ledger, healing.tries, taken)
+        earlier = [Try(**row).mask(taken) for row in read_csv(ledger, Try._fields)] if ledger.exists() else []
+        text = StringIO(newline="")
+        csv.writer(text).writerows([Try._fields, *dict.fromkeys([*earlier, *healing.tries])])
+        publish_bytes(ledger, text.getvalue().encode())
         healed = {host_of(url) for url in healing.copies}
         for copy in (*healing.rules.values(), *healing.copies.values()):
             if copy.at and host_of(copy.entry.url) in healed:

@@ -118,6 +118,17 @@ def test_a_rerun_writes_equal_bytes_without_a_request_and_another_clock_changes_
         assert crawled(job).digest == first and path.read_bytes() != data  # the times
 
 
+def test_an_image_that_is_dropped_for_its_size_has_no_decision(tmp_path):
+    things, expected = site()
+    with CountingWeb(things) as web:
+        crawled(make_stage(tmp_path, "crawl", params=settings(web)))
+        rerun = rules(crawled(make_stage(tmp_path, "crawl", params=settings(web, min_side=5000))))
+        again = decisions(ledger_path(tmp_path / "data/store/s", "english"), make_policy(settings(web)))
+    assert rerun[f"{A}/plus.jpg"] == rerun[f"{A}/plain.jpg"] == "image_side"
+    refused = {url: (rule, rule) for url, rule in rerun.items() if rule != "image_side"}
+    assert again == refused | {f"{A}/p0.html": ("", "")} and refused.keys() < expected.keys()
+
+
 @pytest.mark.parametrize(
     "changed", [{"uses": ["train", "generate"]}, {"uses": ["input"]}, {"uses": ["train"]}, {"consent": "opt_in"}]
 )
