@@ -1,7 +1,8 @@
 """A consent ledger decided anew: ``python -m benchmarks.consent [--records N] [--hosts N] [--runs N]``.
 
-The made ledger has ``--records`` images on ``--hosts`` hosts, in random order. Of five hosts one has content signals in its
-robots.txt, one usage preferences for a path; of twenty one names a licence of RSL. Every tenth image has a statement of its own.
+The made ledger has ``--records`` images on ``--hosts`` hosts, in random order, each shown by its host's page. Of five hosts one
+has content signals in its robots.txt, one usage preferences for a path; of twenty one names a licence of RSL. Every tenth image has
+a statement of its own.
 Prints CPU seconds of all decisions, beside reading the same columns into Python, and the size of the ledger.
 """
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.harness import beside, in_turns, medians, peak_bytes, seconds, show
-from components.stages.crawl.consent_ledger import HOST, IMAGE, SCHEMA
+from components.stages.crawl.consent_ledger import HOST, IMAGE, PAGE, SCHEMA
 from components.tools.consent import COLUMNS, decide_again
 from components.web.consent.policy import Policy
 from components.web.settings import FetchSettings
@@ -51,6 +52,7 @@ def make_rows(records: int, hosts: int) -> Iterator[tuple[str, ...]]:
             text = f"License: {host}/license.xml\n{text}"
             yield HOST, f"{host}/license.xml", "rsl", "200", LICENCE
         yield HOST, f"{host}/robots.txt", "robots.txt", "200", text
+        yield PAGE, f"{host}/", "", "", ""
     draw = random.Random(1)
     for number in range(records):
         stated = OWN[number // 10 % len(OWN)] if number % 10 == 0 else ("", "", "")
@@ -59,10 +61,12 @@ def make_rows(records: int, hosts: int) -> Iterator[tuple[str, ...]]:
 
 def write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
     """Write a ledger."""
-    rest = {"rule": "", "digest": "0" * 64, "time": "2026-11-30T00:00:00.000000Z", "hops": [], "pages": []}
+    rest = {"rule": "", "digest": "0" * 64, "time": "2026-11-30T00:00:00.000000Z", "hops": []}
     names = ("kind", "address", "signal", "place", "statement")
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
         while batch := [{**dict(zip(names, row, strict=True)), "final": row[1], **rest} for row in islice(rows, BATCH)]:
+            for row in batch:
+                row["pages"] = [f"{str(row['address']).partition('/i/')[0]}/"] if row["kind"] == IMAGE else []
             writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=SCHEMA))
 
 
