@@ -1,8 +1,8 @@
 """A consent ledger decided anew: ``python -m benchmarks.consent [--records N] [--hosts N] [--runs N]``.
 
 The made ledger has ``--records`` images on ``--hosts`` hosts, in random order, each shown by its host's page. Of five hosts one
-has content signals in its robots.txt, one usage preferences for a path; of twenty one names a licence of RSL. Every tenth image has
-a statement of its own.
+has content signals in its robots.txt, one usage preferences for a path; of twenty one names a licence of RSL. Every tenth image
+has a statement of its own.
 Prints CPU seconds of all decisions, beside reading the same columns into Python, and the size of the ledger.
 """
 
