@@ -1,7 +1,8 @@
 """A consent ledger decided anew: ``python -m benchmarks.consent [--records N] [--hosts N] [--runs N]``.
 
-The made ledger has ``--records`` images on ``--hosts`` hosts, in random order. Of five hosts one has content signals in its
-robots.txt, one usage preferences for a path; of twenty one names a licence of RSL. Every tenth image has a statement of its own.
+The made ledger has ``--records`` images on ``--hosts`` hosts, in random order, each shown by its host's page. Of five hosts one
+has content signals in its robots.txt, one usage preferences for a path; of twenty one names a licence of RSL. Every tenth image
+has a statement of its own.
 Prints CPU seconds of all decisions, beside reading the same columns into Python, and the size of the ledger.
 """
 
@@ -19,13 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.harness import beside, in_turns, medians, peak_bytes, seconds, show
-from components.stages.crawl.consent_ledger import HOST, IMAGE, SCHEMA
-from components.tools.consent import decide_again
+from components.stages.crawl.consent_ledger import HOST, IMAGE, PAGE, SCHEMA
+from components.tools.consent import COLUMNS, decide_again
 from components.web.consent.policy import Policy
 from components.web.settings import FetchSettings
 
 BATCH = 50_000
-READ = ["kind", "address", "final", "rule", "signal", "place", "statement", "granted"]
 OTHERS = "".join(f"User-agent: bot{number}\nDisallow: /private/{number}/\nDisallow: /search?q=*\n\n" for number in range(8))
 ROBOTS = (
     "User-agent: *\nContent-Signal: search=yes, ai-train=no\nAllow: /\n",
@@ -52,6 +52,7 @@ def make_rows(records: int, hosts: int) -> Iterator[tuple[str, ...]]:
             text = f"License: {host}/license.xml\n{text}"
             yield HOST, f"{host}/license.xml", "rsl", "200", LICENCE
         yield HOST, f"{host}/robots.txt", "robots.txt", "200", text
+        yield PAGE, f"{host}/", "", "", ""
     draw = random.Random(1)
     for number in range(records):
         stated = OWN[number // 10 % len(OWN)] if number % 10 == 0 else ("", "", "")
@@ -60,10 +61,12 @@ def make_rows(records: int, hosts: int) -> Iterator[tuple[str, ...]]:
 
 def write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
     """Write a ledger."""
-    rest = {"rule": "", "digest": "0" * 64, "time": "2026-11-30T00:00:00.000000Z", "granted": False}
+    rest = {"rule": "", "digest": "0" * 64, "time": "2026-11-30T00:00:00.000000Z", "hops": []}
     names = ("kind", "address", "signal", "place", "statement")
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
         while batch := [{**dict(zip(names, row, strict=True)), "final": row[1], **rest} for row in islice(rows, BATCH)]:
+            for row in batch:
+                row["pages"] = [f"{str(row['address']).partition('/i/')[0]}/"] if row["kind"] == IMAGE else []
             writer.write_batch(pa.RecordBatch.from_pylist(batch, schema=SCHEMA))
 
 
@@ -71,7 +74,7 @@ def read(path: Path) -> None:
     """Read the columns that decisions need, row by row."""
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
-            deque(file.read_row_group(group, READ, use_threads=False).to_pylist(), maxlen=0)
+            deque(file.read_row_group(group, COLUMNS, use_threads=False).to_pylist(), maxlen=0)
 
 
 def main() -> None:

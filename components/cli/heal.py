@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -50,6 +51,7 @@ def heal(
     stage, stating = crawl_stage(find_root(), dataset), digests or []
     for file in filter(None, (ledger, out)):
         require_folder(file)
+    _require_new([ledger, out], [table, *map(Path, stating)])
     if table is None:
         print_line(heal_snapshot(stage, archives, stating, ledger, captures))
     elif out is None:
@@ -71,7 +73,7 @@ def join(
 ) -> None:
     """Join a table of other captions to one's images, as another column of a new table; what is not clear is listed beside it."""
     from components.tools.image_tables import read_image_table
-    from components.tools.join import KEYS
+    from components.tools.join import KEYS, written
     from components.tools.join import join as join_tables
 
     keys = tuple(key.strip() for key in by.split(","))
@@ -80,5 +82,15 @@ def join(
     if bool(dataset) == (to is not None):
         raise HearsightError("needs one table to join to", where="hearsight join", hint="give --dataset or --to")
     require_folder(out)
+    _require_new(written(out), [captions, to])
     own = to or load_graph(find_root()).output("split", dataset)
     print_line(join_tables(read_image_table(own), read_image_table(captions, layout, columns), out, column, keys))
+
+
+def _require_new(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """Raise HearsightError if a file to write is an input, or is to be written twice."""
+    known = {path.resolve() for path in inputs if path is not None}
+    for path in filter(None, outputs):
+        if path.resolve() in known:
+            raise HearsightError("would be written over an input or another output", where=path, hint="give it another name")
+        known.add(path.resolve())

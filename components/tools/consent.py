@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -21,21 +22,26 @@ from components.core.graph import load_graph
 from components.core.printing import json_line
 from components.execution.runner import stage_settings
 from components.stages.crawl import Params
-from components.stages.crawl.consent_ledger import HOST, ledger_path
+from components.stages.crawl.consent_ledger import HOST, IMAGE, PAGE, POST, SCHEMA, ledger_path
 from components.stages.crawl.snapshot_builder import STORE, fetch_settings, make_policy, open_proxy
 from components.web.answers import Answers
 from components.web.charset import parse_charset
 from components.web.consent.image_metadata import read_image_statements
 from components.web.consent.policy import Policy
 from components.web.consent.readings import read_statement
-from components.web.consent.statements import RSL, Statement
+from components.web.consent.statements import C2PA, PLUS, RSL, Statement
 from components.web.fetch import Fetcher
 from components.web.html.page_limits import Source, read_pages_within
 from components.web.images.head import FORMATS, detect_format
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
-from components.web.urls import make_absolute, normalise
+from components.web.urls import host_of, make_absolute, normalise
 from components.web.warc import Entry
+
+COLUMNS = ["kind", "address", "final", "rule", "signal", "place", "statement", "time", "hops", "pages"]
+"""What decisions need of a ledger."""
+IN_FILES = (PLUS, C2PA)
+NO_CONSENT = ("no_consent", "said nothing")
 
 
 def check(root: Path, url: str, dataset: str) -> dict[str, Any]:
@@ -67,16 +73,17 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
     """Return what the stored answers state about ``url``, each statement with what it says, and the decision."""
     outcome = answers.outcome(url, page=True)
     own: list[Statement] = []
-    if not outcome.rule and outcome.entry is not None:
-        own = answers.read_statements(outcome.entry)
+    if not outcome.rule and (entry := outcome.entry) is not None:
+        own = answers.read_statements(entry)
         body = answers.store.body(outcome.final)
         if detect_format(body) in FORMATS:
+            outcome = answers.outcome(url)
             own += read_image_statements(body)
         else:
-            source = Source(body, outcome.final, parse_charset(outcome.entry.type), answers.agent)
+            source = Source(body, outcome.final, parse_charset(entry.type), answers.agent)
             (page,) = read_pages_within([source], answers.budget)
             own += [] if isinstance(page, Exception) else page.statements
-    stated = [*answers.rules(url).statements(outcome.final), *own]
+    stated = [*answers.rules(outcome.final).statements(outcome.final), *own]
     refusal = (outcome.rule, outcome.value) if outcome.rule else answers.refuse_host(outcome.final)
     refusal = refusal or answers.refuse(own, outcome.final)
     permitted = not refusal and (answers.consents(own, outcome.final) or answers.host_agrees(outcome.final))
@@ -101,10 +108,9 @@ class _HostFiles:
     def __init__(self) -> None:
         self._files: dict[str, tuple[int, str]] = {}
 
-    def add(self, rows: pa.Table) -> None:
-        """Take the rows of hosts."""
-        for row in rows.filter(pc.equal(rows["kind"], HOST)).to_pylist():
-            self._files[row["address"]] = (int(row["place"]), row["statement"])
+    def add(self, row: dict[str, Any]) -> None:
+        """Take the row of a file."""
+        self._files[row["address"]] = (int(row["place"]), row["statement"])
 
     def get(self, url: str) -> Entry:
         """Return the entry of a file without its position."""
@@ -129,8 +135,6 @@ def redecide(root: Path, dataset: str, out: Path | None = None) -> dict[str, Any
     """
     params: Params = stage_settings(load_graph(root), "crawl", dataset)
     path = ledger_path(main_project(root) / STORE / params.snapshot, dataset)
-    if not path.exists():
-        raise HearsightError("there is no consent ledger", where=path, hint=f"run `dvc repro --force -s crawl@{dataset}`")
     counts: Counter[str] = Counter()
     lines: list[str] = []
     decided = 0
@@ -149,32 +153,83 @@ def redecide(root: Path, dataset: str, out: Path | None = None) -> dict[str, Any
 
 
 def decide_again(path: Path, policy: Policy, settings: FetchSettings) -> Iterator[dict[str, str]]:
-    """Yield every item of a ledger with its old and its new decision; memory: the files of the hosts, and a row group."""
+    """Yield every item of a ledger with its old and its new decision, the pages first, as a rerun of the crawl would decide.
+
+    Memory: the files of the hosts, the addresses of pages that refuse or agree, and a row group.
+    """
     files: Any = _HostFiles()
     answers = Answers(files, settings, consent=policy)
-    with pq.ParquetFile(path) as ledger:
-        groups = range(ledger.num_row_groups)
-        for group in groups:
-            files.add(ledger.read_row_group(group, ["kind", "address", "place", "statement"], use_threads=False))
-        columns = ["kind", "address", "final", "rule", "signal", "place", "statement", "granted"]
-        rows = (row for group in groups for row in ledger.read_row_group(group, columns, use_threads=False).to_pylist())
-        for (kind, _), item in groupby(rows, lambda row: (row["kind"], row["address"])):
-            if kind != HOST:
-                yield _decide(list(item), answers)
+    refused = dict[str, tuple[str, str]]()
+    agree = dict[str, str]()
+    """Page → the host whose images its yes is for, '' for any."""
+    with _open_ledger(path) as ledger:
+        for row in _rows(ledger, HOST):
+            files.add(row)
+        for page, stated in _items(ledger, PAGE):
+            change = _change(page, stated, _refuse_page(page, stated, answers))
+            yield change
+            if change["new"]:
+                refused[change["address"]] = change["new"], change["statement"]
+            elif answers.consents(stated, page["address"]):
+                agree[page["address"]] = host_of(page["address"])
+        if policy.opt_in:
+            agree |= {row["address"]: "" for row in _rows(ledger, POST)}
+            for row in _rows(ledger, IMAGE) if agree else ():
+                if any(agree.get(page) in ("", host_of(row["address"])) for page in row["pages"]):
+                    answers.grant([row["address"]])
+        for image, stated in _items(ledger, IMAGE):
+            yield _change(image, stated, _refuse_image(image, stated, answers, refused))
 
 
-def _decide(item: list[dict[str, Any]], answers: Answers) -> dict[str, str]:
-    first = item[0]
-    url, final, old = first["address"], first["final"], first["rule"]
-    result = {"address": url, "kind": first["kind"], "old": old, "new": old, "statement": ""}
-    if old == "robots":  # what robots.txt forbids was not requested, whatever the policy
-        return result
-    statements = [Statement(row["signal"], row["place"], row["statement"]) for row in item if row["signal"]]
-    of_host = answers.refuse_host(final) or (answers.refuse_host(url) if url != final else None)
-    refusal = of_host[:2] if of_host else answers.refuse(statements, final)
-    if not refusal and answers.consent.opt_in and not first["granted"]:
-        agrees = answers.consents(statements, final) or answers.host_agrees(final)
-        refusal = None if agrees else ("no_consent", "said nothing")
-    first_said = f"{statements[0].place}: {statements[0].text[:200]}" if statements else ""
-    result["new"], result["statement"] = refusal or ("", first_said)
-    return result
+def _open_ledger(path: Path) -> pq.ParquetFile:
+    with suppress(pa.ArrowException, OSError):
+        ledger = pq.ParquetFile(path)
+        if ledger.schema_arrow.equals(SCHEMA):
+            return ledger
+    raise HearsightError(
+        "there is no consent ledger of this version", where=path, hint=f"run `dvc repro --force -s crawl@{path.stem}`"
+    )
+
+
+def _rows(ledger: pq.ParquetFile, kind: str) -> Iterator[dict[str, Any]]:
+    for group in range(ledger.num_row_groups):
+        rows = ledger.read_row_group(group, COLUMNS, use_threads=False)
+        yield from rows.filter(pc.equal(rows["kind"], kind)).to_pylist()
+
+
+def _items(ledger: pq.ParquetFile, kind: str) -> Iterator[tuple[dict[str, Any], list[Statement]]]:
+    """Yield the first row of each item, and its statements."""
+    for _, group in groupby(_rows(ledger, kind), lambda row: row["address"]):
+        rows = list(group)
+        yield rows[0], [Statement(row["signal"], row["place"], row["statement"]) for row in rows if row["signal"]]
+
+
+def _refuse_page(row: dict[str, Any], stated: Sequence[Statement], answers: Answers) -> Sequence[str] | None:
+    url = row["address"]
+    host = answers.refuse_host(url)
+    if host and host[0] == "tdm_reserved" and row["time"]:  # so that it is not even asked for
+        return host
+    agrees = not answers.consent.opt_in or answers.consents(stated, url) or answers.host_agrees(url)
+    return answers.refuse(stated, url) or host or (None if agrees else NO_CONSENT)
+
+
+def _refuse_image(
+    row: dict[str, Any], stated: Sequence[Statement], answers: Answers, refused: Mapping[str, tuple[str, str]]
+) -> Sequence[str] | None:
+    url, final, pages = row["address"], row["final"], row["pages"]
+    if pages and all(page in refused for page in pages):
+        return refused[pages[0]]
+    sent, in_file = ([each for each in stated if (each.signal in IN_FILES) is held] for held in (False, True))
+    local = url.startswith("file:")  # of no host
+    hosts = map(answers.refuse_host, () if local else dict.fromkeys([url, *row["hops"], final]))
+    agrees = local or not answers.consent.opt_in or answers.is_granted(url, final)
+    agrees = agrees or answers.consents(sent, final) or answers.host_agrees(final)
+    refusal = next(filter(None, hosts), None) or answers.refuse(sent, final)
+    return refusal or (answers.refuse(in_file, final) if agrees else NO_CONSENT)
+
+
+def _change(row: dict[str, Any], stated: Sequence[Statement], refusal: Sequence[str] | None) -> dict[str, str]:
+    new, said = refusal[:2] if refusal else ("", f"{stated[0].place}: {stated[0].text[:200]}" if stated else "")
+    if row["rule"] == "robots":  # what robots.txt forbids was not requested, whatever the policy
+        new, said = "robots", ""
+    return {"address": row["address"], "kind": row["kind"], "old": row["rule"], "new": new, "statement": said}

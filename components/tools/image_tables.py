@@ -51,9 +51,20 @@ class ImageTable:
         """Return a role's column as text without spaces around; '' where a row, or the table, has none."""
         if role not in self.names:
             return pa.repeat("", len(self.table))
-        column = pc.utf8_trim_whitespace(pc.fill_null(self.table[self.names[role]].cast(pa.string()), ""))
+        try:
+            column = pc.utf8_trim_whitespace(pc.fill_null(self.table[self.names[role]].cast(pa.string()), ""))
+        except pa.ArrowException as error:
+            reason = str(error).splitlines()[0][:100]
+            where, hint = f"column '{self.names[role]}'", "convert it to text"
+            raise HearsightError(f"is no text in UTF-8 ({reason})", where=where, hint=hint) from None
         column = pc.utf8_lower(column) if role in ("sha256", "phash") else column
         return column.combine_chunks()
+
+    def with_column(self, name: str, values: pa.Array | pa.ChunkedArray) -> ImageTable:
+        """Return the table with a column of this name, in place of one that it has."""
+        index = self.table.schema.get_field_index(name)
+        changed = self.table.append_column(name, values) if index < 0 else self.table.set_column(index, name, values)
+        return ImageTable(changed, self.names)
 
 
 def read_image_table(path: Path, layout: str = "", columns: str = "") -> ImageTable:
@@ -64,7 +75,7 @@ def read_image_table(path: Path, layout: str = "", columns: str = "") -> ImageTa
         columns: its columns where they have other names, as ``url=IMG,caption=TEXT``.
 
     Raises:
-        HearsightError: it cannot be read, or names no image.
+        HearsightError: it cannot be read, has a column twice, or names no image.
     """
     records = sorted((path / "records").glob("*.csv"))
     if layout:
@@ -99,14 +110,20 @@ def _batches(path: Path, layout: str, schema: pa.Schema) -> Iterator[pa.RecordBa
         yield pa.RecordBatch.from_arrays([pa.array(column, pa.string()) for column in columns], schema=schema)
 
 
+def _unique(path: Path, names: list[str]) -> list[str]:
+    if doubled := [name for name in names if names.count(name) > 1]:
+        raise HearsightError(f"has the column '{doubled[0]}' twice", where=path, hint="give one of them another name")
+    return names
+
+
 def _read_file(path: Path) -> pa.Table:
     try:
         if path.suffix.lower() == ".parquet":
             with pq.ParquetFile(path) as file:
-                return file.read([field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)])
+                return file.read(_unique(path, [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]))
         tabs = ".tsv" in path.name.lower()
         parse = csv.ParseOptions(delimiter="\t", quote_char=False) if tabs else csv.ParseOptions(newlines_in_values=True)
-        names = csv.open_csv(path, parse_options=parse).schema.names
+        names = _unique(path, csv.open_csv(path, parse_options=parse).schema.names)
         text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         return csv.read_csv(path, parse_options=parse, convert_options=text)
     except FileNotFoundError:

@@ -35,12 +35,12 @@ def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions"
         ``unmatched``; ``images_with_several``.
 
     Raises:
-        HearsightError: the new column has an old one's name, or the tables share nothing to join by.
+        HearsightError: the new column has no name or an old one's, or the tables share nothing to join by.
     """
     write = writer_of(out)
     names = {role: own.names[role] for role in KEPT if role in own.names}
-    if column in names.values():
-        raise HearsightError(f"'{column}' is a column already", where="--column", hint="give the new column another name")
+    if not column or column in names.values():
+        raise HearsightError(f"'{column}' is empty or is a column already", where="--column", hint="give another name")
     if "caption" not in other.names or not any(key in own.names and key in other.names for key in by):
         hint = f"their columns are {', '.join(other.table.column_names)[:200]}; give --columns"
         raise HearsightError(f"the table has no captions, or shares none of {', '.join(by)}", where="hearsight join", hint=hint)
@@ -58,25 +58,27 @@ def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions"
     several = pc.fill_null(pc.greater(pa.array(counts).take(chosen), 1), False)
     reasons = pc.if_else(several, SEVERAL_CAPTIONS, reasons)
     missing = pc.and_(pc.is_null(chosen), pc.equal(reasons, ""))
-    listed = other.table.append_column("reason", reasons)
-    listed = listed.append_column("table_row", pa.array(np.arange(1, len(captions) + 1)))
-    writer_of(_beside(out, "ambiguous"))(listed.filter(pc.not_equal(reasons, "")))
-    writer_of(_beside(out, "unmatched"))(listed.filter(missing).drop_columns("reason"))
-    joined, unmatched = len(captions) - chosen.null_count, int(pc.sum(missing).as_py() or 0)
+    numbers = pa.array(np.arange(1, len(captions) + 1))
+    listed = other.with_column("reason", reasons).with_column("table_row", numbers).table
+    ambiguous, unmatched = written(out)[1:]
+    writer_of(ambiguous)(listed.filter(pc.not_equal(reasons, "")))
+    writer_of(unmatched)(other.with_column("table_row", numbers).table.filter(missing))
+    joined, without = len(captions) - chosen.null_count, int(pc.sum(missing).as_py() or 0)
     return {
         "rows": len(image),
         "with_captions": int((counts[image.to_numpy()] > 0).sum()),
         "captions": len(captions),
         "joined": joined,
-        "ambiguous": len(captions) - joined - unmatched,
-        "unmatched": unmatched,
+        "ambiguous": len(captions) - joined - without,
+        "unmatched": without,
         "images_with_several": int((counts > 1).sum()),
         "out": str(out),
     }
 
 
-def _beside(out: Path, what: str) -> Path:
-    return out.with_name(f"{out.name}.{what}.csv")
+def written(out: Path) -> tuple[Path, Path, Path]:
+    """Return the files that :func:`join` writes: the table, what is ambiguous, and what is unmatched."""
+    return out, out.with_name(f"{out.name}.ambiguous.csv"), out.with_name(f"{out.name}.unmatched.csv")
 
 
 def _values(table: ImageTable, key: str) -> pa.Array:

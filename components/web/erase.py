@@ -11,11 +11,14 @@ requested again.
 from __future__ import annotations
 
 import os
-import shutil
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from components.core.digests import digest_value, sha256_bytes
 from components.core.errors import HearsightError
@@ -23,6 +26,7 @@ from components.core.files import disk_error, publish_bytes
 from components.web.charset import parse_charset
 from components.web.gzip_record import build_filler
 from components.web.html.page import read_page
+from components.web.redaction import redact
 from components.web.segments import index_line, read_index
 from components.web.snapshot_chain import find_dependents, read_chain
 from components.web.store import FetchStore
@@ -52,10 +56,14 @@ def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
     Raises:
         HearsightError: another process writes the snapshot, it was changed by others, or the disk is full.
     """
-    if listed:
-        shutil.rmtree(folder / CONSENT, ignore_errors=True)
+    if not listed:
+        return 0
     also = set(also) - find_shared_urls(folder) if also else set()
-    if not listed or not any(folder.glob("segment-*.warc.gz")) or (not also and _is_clear(folder, listed)):
+    erasing = any(folder.glob("segment-*.warc.gz")) and (bool(also) or not _is_clear(folder, listed))
+    for path in sorted((folder / CONSENT).glob("*" if erasing else "*.parquet")):
+        if erasing or _names_listed(path, listed):
+            path.unlink(missing_ok=True)
+    if not erasing:
         return 0
     _renew_complete(folder, listed)
     with FetchStore(folder, writer=True) as store:  # indexes or removes what a kill left unindexed
@@ -74,6 +82,18 @@ def erase(folder: Path, listed: Takedown, also: Collection[str] = ()) -> int:
             publish_bytes(folder / "index.jsonl", b"".join(index_line(entry) for entry in kept))
     _renew_complete(folder, listed)
     return len({entry.url for entry in removed})
+
+
+def _names_listed(path: Path, listed: Takedown) -> bool:
+    """Return whether a consent ledger names something listed, or cannot be read."""
+    try:
+        with pq.ParquetFile(path) as file:
+            columns = (column for batch in file.iter_batches(use_threads=False) for column in batch.columns)
+            flat = (pc.list_flatten(column) if pa.types.is_list(column.type) else column for column in columns)
+            texts = ("\n".join(map(str, pc.unique(column).to_pylist())) for column in flat)
+            return any(redact(text, listed) != text for text in texts)
+    except (pa.ArrowException, OSError):
+        return True
 
 
 def replace_redirect(entry: Entry, listed: Takedown) -> Entry:

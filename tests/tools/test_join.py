@@ -161,14 +161,37 @@ def test_the_command_joins_a_published_table_to_the_records_of_a_split(tmp_path)
         (["plain.csv", "--to", "own.parquet", "--out", "o.csv"], b"names no images"),
         (["torn.parquet", "--to", "own.parquet", "--out", "o.csv"], b"is no table"),
         (["own.parquet", "--to", "own.parquet", "--out", "o.csv", "--columns", "url=link"], b"names no column"),
+        (["twice.csv", "--to", "own.parquet", "--out", "o.csv"], b"has the column 'url' twice"),
+        (["twice.parquet", "--to", "own.parquet", "--out", "o.csv"], b"has the column 'url' twice"),
+        (["own.parquet", "--to", "twice.csv", "--out", "o.csv"], b"has the column 'url' twice"),
+        (["binary.parquet", "--to", "own.parquet", "--out", "o.csv"], b"column 'caption': is no text in UTF-8"),
+        (["own.parquet", "--to", "other.parquet", "--out", "own.parquet"], b"written over an input"),
+        (["own.parquet", "--to", "other.parquet", "--out", "./other.parquet"], b"written over an input"),
+        (["o.csv.ambiguous.csv", "--to", "own.parquet", "--out", "o.csv"], b"written over an input"),
+        (["own.parquet", "--to", "own.parquet", "--out", "o.csv", "--column", ""], b"is empty"),
     ],
 )
 def test_errors_are_one_line(tmp_path, words, says):
     own(tmp_path)
     (tmp_path / "plain.csv").write_text("a,b\n1,2\n")
     (tmp_path / "torn.parquet").write_bytes(b"PAR1")
+    (tmp_path / "twice.csv").write_text("url,url,caption\nhttp://x.example/1.jpg,b,c\n")
+    twice = pa.table([["http://x.example/1.jpg"], ["b"], ["c"]], names=["url", "url", "caption"])
+    pq.write_table(twice, tmp_path / "twice.parquet")
+    write(tmp_path / "binary.parquet", [{"url": "http://x.example/1.jpg", "caption": b"\xff"}])
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     done = hearsight("join", *words, cwd=tmp_path)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and says in done.stderr, done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_was_ambiguous_is_joined_again(tmp_path):
+    others = [{"url": None, "phash": "2" * 16, "caption": "of two images", "reason": "mine"}]
+    joined(tmp_path, others)
+    captions = read_image_table(tmp_path / "out.parquet.ambiguous.csv")
+    assert join(own(tmp_path), captions, tmp_path / "more.parquet")["ambiguous"] == 1
+    (line,) = read_csv(tmp_path / "more.parquet.ambiguous.csv")
+    assert (line["reason"], line["table_row"]) == ("several_images", 1)
 
 
 def test_an_empty_table_joins_nothing(tmp_path):

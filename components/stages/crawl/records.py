@@ -176,16 +176,19 @@ def write_records(
         verdicts = resolve(judge.check(chunk)) if resolve else judge.check(chunk)
         outcomes = {url: answers.outcome(url) for url in select_image_urls(verdicts)}
         results = decode_results(stage, answers.store, outcomes.values(), params.max_image_bytes)
-        if consent is not None:
-            consent.add(chunk, outcomes.values(), results)
+        shown: list[tuple[str, str, str]] = []
         following = iter(verdicts)
         for page in chunk:
             if page.row is not None:
                 shards.rows.append(page.row)
             for verdict in islice(following, len(page.candidates)):
-                shards.add(verdict, outcomes.get(verdict.candidate.image_url or ""), results)
+                image = verdict.candidate.image_url or ""
+                rule = shards.add(verdict, outcomes.get(image), results)
+                shown += [(image, page.url, rule)] if verdict.row is None else []
             if len(shards.rows) >= MAX_ROWS_PER_SHARD:
                 shards.flush()
+        if consent is not None:
+            consent.add(chunk, shown, outcomes.values(), results)
     shards.close()
 
 
@@ -201,8 +204,12 @@ class _Shards:
         self._new_media: dict[str, str] = {}  # member → URL, media of the current shard
         self._number = 0
 
-    def add(self, verdict: Verdict, outcome: Outcome | None, results: Mapping[str, DecodeResult]) -> None:
-        """Add one image as a record with its media file, or as the row that drops it; write the shard when it is full."""
+    def add(self, verdict: Verdict, outcome: Outcome | None, results: Mapping[str, DecodeResult]) -> str:
+        """Add one image as a record with its media file, or as the row that drops it; write the shard when it is full.
+
+        Returns:
+            The rule that drops it, or ''.
+        """
         row, result = verdict.row, None
         if row is None:
             assert outcome is not None
@@ -210,7 +217,7 @@ class _Shards:
             row = _drop_row(verdict, outcome, result, self._params, self._answers)
         if row is not None:
             self.rows.append(row)
-            return
+            return row["rule"]
         assert outcome is not None and result is not None
         page, candidate = verdict.page, verdict.candidate
         member = f"{result.sha256}.{FORMATS[result.format]}"
@@ -247,6 +254,7 @@ class _Shards:
         self.rows.append(kept(verdict.key, detail=describe_location(page, candidate)))
         if len(self._records) >= self._params.shard_size:
             self.flush()
+        return ""
 
     def flush(self) -> None:
         urls = dict(self._new_media)

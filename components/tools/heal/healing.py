@@ -75,6 +75,11 @@ class Try(NamedTuple):
     time: str = ""
     """When the answer came, UTC."""
 
+    def mask(self, taken: Takedown) -> Try:
+        """Return it without what is listed."""
+        listed = taken.url(self.address) or taken.url(self.asked) or taken.within(self.asked)
+        return self._replace(address=taken.mask(self.address), asked=taken.mask(self.asked), digest="") if listed else self
+
 
 class Copy(NamedTuple):
     """An accepted answer."""
@@ -272,7 +277,7 @@ def heal(
         with open_fetcher(stage, stage.params, store, taken) as fetcher:
             healing = Healing(stage, fetcher, taken, stated)
             healing.run(archives, most)
-        earlier = [Try(**row) for row in read_csv(ledger, Try._fields)] if ledger.exists() else []
+        earlier = [Try(**row).mask(taken) for row in read_csv(ledger, Try._fields)] if ledger.exists() else []
         text = StringIO(newline="")
         csv.writer(text).writerows([Try._fields, *dict.fromkeys([*earlier, *healing.tries])])
         publish_bytes(ledger, text.getvalue().encode())

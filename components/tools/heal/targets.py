@@ -84,11 +84,10 @@ def heal_table(
 
     done = heal(stage, stated, archives, ledger, most=most, taken=taken, keep=keep)
     facts = {url: (copy.at, copy.entry.sha256, copy.rule) for url, copy in healed.items()}
-    result = table.table
     for number, name in enumerate(("healed_url", "healed_sha256", "healed_by")):
         values = [facts[url][number] if url in facts else None for url in urls]
-        result = result.append_column(name, pa.array(values, pa.string()))
-    write(result)
+        table = table.with_column(name, pa.array(values, pa.string()))
+    write(table.table)
     return done | {"rows": len(urls), "no_address": urls.count(""), "out": str(out)}
 
 

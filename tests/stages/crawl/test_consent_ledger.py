@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from components.core.digests import sha256_bytes
 from components.core.params import read_params_file
 from components.stages.crawl.consent_ledger import SCHEMA, ledger_path
-from components.stages.crawl.snapshot_builder import make_policy
-from components.tools.consent import decide_again
+from components.stages.crawl.snapshot_builder import make_answers, make_policy
+from components.tools.consent import decide_again, explain
 from components.tools.snapshots import retry_snapshot
 from components.tools.takedown.listing import add
 from components.web.settings import FetchSettings
+from components.web.store import FetchStore
+from components.web.takedown_list import Takedown
 from tests.support import PROJECT, make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.counting_web import CountingWeb, Thing
@@ -115,6 +118,17 @@ def test_a_rerun_writes_equal_bytes_without_a_request_and_another_clock_changes_
         assert crawled(job).digest == first and path.read_bytes() != data  # the times
 
 
+def test_an_image_that_is_dropped_for_its_size_has_no_decision(tmp_path):
+    things, expected = site()
+    with CountingWeb(things) as web:
+        crawled(make_stage(tmp_path, "crawl", params=settings(web)))
+        rerun = rules(crawled(make_stage(tmp_path, "crawl", params=settings(web, min_side=5000))))
+        again = decisions(ledger_path(tmp_path / "data/store/s", "english"), make_policy(settings(web)))
+    assert rerun[f"{A}/plus.jpg"] == rerun[f"{A}/plain.jpg"] == "image_side"
+    refused = {url: (rule, rule) for url, rule in rerun.items() if rule != "image_side"}
+    assert again == refused | {f"{A}/p0.html": ("", "")} and refused.keys() < expected.keys()
+
+
 @pytest.mark.parametrize(
     "changed", [{"uses": ["train", "generate"]}, {"uses": ["input"]}, {"uses": ["train"]}, {"consent": "opt_in"}]
 )
@@ -136,6 +150,102 @@ def test_a_changed_policy_decides_the_ledger_as_a_rerun_decides_the_snapshot(tmp
         assert any(old != new for old, new in again.values())
 
 
+SIGNAL = Thing(b"User-agent: *\nContent-Signal: ai-input=no\n", "text/plain")
+RESERVED = Thing(b'[{"location": "/", "tdm-reservation": 1}]', "application/json")
+TRAIN, BOTH = {"uses": ["train"]}, {"uses": ["train", "input"]}
+
+
+def moved(to: str) -> Thing:
+    return Thing(b"", status=302, headers=[("Location", to)])
+
+
+def page(*headers: tuple[str, str], images: tuple[str, ...] = (f"{A}/1.jpg",), links: str = "") -> Thing:
+    return Thing(html(*images) + "".join(f'<a href="/{name}.html">{name}</a>' for name in links).encode(), headers=list(headers))
+
+
+@pytest.mark.parametrize(
+    ("things", "first", "changed"),
+    [
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=y"), images=(f"{A}/1.jpg", f"{B}/1.jpg"))},
+            {"uses": ["train"], "consent": "opt_in"},
+            {"uses": ["train", "input"], "consent": "opt_in"},
+            id="a page's yes is too little",
+        ),
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=y"), images=(f"{A}/1.jpg", f"{B}/1.jpg"))},
+            {"uses": ["train"]},
+            {"uses": ["train"], "consent": "opt_in"},
+            id="a page's yes is needed, and counts for its host",
+        ),
+        pytest.param(
+            {
+                "/p0.html": page(images=(f"{A}/2.jpg",), links="xy"),
+                "/x.html": page(("Content-Usage", "ai-use=n"), images=(f"{A}/1.jpg", f"{A}/2.jpg")),
+                "/y.html": page(("X-Robots-Tag", "noai")),
+            },
+            TRAIN,
+            BOTH,
+            id="a page refuses newly, and another that shows one of its images does not",
+        ),
+        pytest.param(
+            {"/p0.html": page(images=(f"{B}/1.jpg",)), f"{B}/1.jpg": moved(f"{C}/1.jpg"), f"{C}/1.jpg": moved(f"{D}/1.jpg")}
+            | {f"{D}/1.jpg": jpeg(1), f"{C}/robots.txt": SIGNAL},
+            TRAIN,
+            BOTH,
+            id="a host in the middle of redirects refuses newly",
+        ),
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=n"), links="x"), "/x.html": page(), "/robots.txt": SIGNAL},
+            {"uses": ["search"]},
+            BOTH,
+            id="a page's statement comes before its host's",
+        ),
+        pytest.param(
+            {"/p0.html": page(("Content-Usage", "train-ai=n")), "/.well-known/tdmrep.json": RESERVED},
+            {"tdmrep": True, **TRAIN},
+            {"tdmrep": True, **TRAIN},
+            id="a reservation is a reason not to ask for a page",
+        ),
+        pytest.param(
+            {
+                "/p0.html": page(images=(f"{A}/1.jpg", f"{B}/1.jpg")),
+                f"{A}/1.jpg": jpeg(1, xmp="DMI-PROHIBITED"),
+                f"{B}/1.jpg": jpeg(2, ("Content-Usage", "train-ai=y"), xmp="DMI-PROHIBITED"),
+                "/robots.txt": Thing(b"User-agent: hearsight\nDisallow: /9\nContent-Signal: ai-train=no\n", "text/plain"),
+            },
+            {"uses": ["search"]},
+            {"uses": ["train"], "consent": "opt_in"},
+            id="a file comes after what its host and its answer state",
+        ),
+        pytest.param(
+            {
+                "/p0.html": page(images=(f"{A}/1.jpg", f"{B}/1.jpg", f"{C}/1.jpg")),
+                f"{B}/robots.txt": Thing(b"User-agent: x\n" + b"Disallow: /a\n" * 25_000 + SIGNAL.body, "text/plain"),
+                f"{C}/.well-known/tdmrep.json": Thing(b" " * 300_000 + RESERVED.body, "application/json"),
+                f"{C}/1.jpg": jpeg(4),
+            },
+            {"tdmrep": True, **TRAIN},
+            {"tdmrep": True, **BOTH},
+            id="files of hosts are long",
+        ),
+    ],
+)
+def test_pages_hosts_and_redirects_are_decided_anew_as_a_rerun_decides_them(tmp_path, things, first, changed):
+    things = {f"{A}/1.jpg": jpeg(1), f"{A}/2.jpg": jpeg(2), f"{B}/1.jpg": jpeg(3), **things}
+    things = {f"{A}{path}" if path.startswith("/") else path: thing for path, thing in things.items()}
+    with CountingWeb(things) as web:
+        crawled(make_stage(tmp_path, "crawl", params=settings(web, **first)))
+        again = decisions(ledger_path(tmp_path / "data/store/s", "english"), make_policy(settings(web, **changed)))
+        asked, output = len(web.log), crawled(make_stage(tmp_path, "crawl", params=settings(web, **changed)))
+        pages = {row["key"]: row["rule"] for row in output.ledger().to_pylist() if row["kind"] == "page"}
+        rerun = rules(output) | pages
+    # A page that refuses has no images in the crawl's ledger; here they have its rule.
+    assert {url: new for url, (_, new) in again.items() if url in rerun} == rerun and len(web.log) == asked
+    assert set(again) - set(rerun) <= {url for url, (_, new) in again.items() if new in pages.values() and new}
+    assert (first == changed) or any(old != new for old, new in again.values())
+
+
 def test_a_listed_image_leaves_the_ledgers_of_its_snapshot_and_of_those_below(tmp_path):
     things, _ = site()
     with CountingWeb(things) as web:
@@ -146,6 +256,25 @@ def test_a_listed_image_leaves_the_ledgers_of_its_snapshot_and_of_those_below(tm
         add(tmp_path, "url", f"{A}/other.jpg")
         crawled(make_stage(tmp_path, "crawl", params=settings(web, snapshot="t", base="s")))
     assert not paths[0].exists() and "other.jpg" not in str(pq.read_table(paths[1]).to_pydict())
+
+
+def test_a_takedown_removes_the_ledgers_that_name_something_listed_and_no_others(tmp_path):
+    things, _ = site()
+    with CountingWeb(things) as web:
+        job = make_stage(tmp_path, "crawl", params=settings(web))
+        crawled(job)
+        ours, other = (ledger_path(tmp_path / "data/store/s", name) for name in ("english", "other"))
+        values = dict.fromkeys(SCHEMA.names, "") | {"address": f"{E}/1.jpg", "hops": [], "pages": [f"{E}/page.html"]}
+        pq.write_table(pa.Table.from_pylist([values], schema=SCHEMA), other)
+        add(tmp_path, "url", "http://nowhere.sample/x")
+        retry_snapshot(job, ["challenge"])
+        assert ours.exists() and other.exists()
+        add(tmp_path, "url", f"{E}/page.html")
+        retry_snapshot(job, ["challenge"])
+        assert ours.exists() and not other.exists()
+        add(tmp_path, "url", f"{A}/other.jpg")
+        retry_snapshot(job, ["challenge"])
+        assert not ours.exists()
 
 
 def test_a_challenge_is_a_failure_that_a_retry_repeats_and_no_content(tmp_path):
@@ -191,6 +320,11 @@ def test_the_commands_explain_an_address_and_count_what_a_policy_changes(tmp_pat
         assert line["changes"] == {"noindex → kept": 1} and line["decided"] == 10 and "snapshot next" in line["next"]
         (change,) = map(json.loads, out.read_text().splitlines())
         assert (change["address"], change["old"], change["new"]) == (f"{A}/search.jpg", "noindex", "")
+        path = ledger_path(tmp_path / "data/store/s", "english")
+        for damage in (lambda: path.write_bytes(b"PAR1"), lambda: pq.write_table(pa.table({"a": [1]}), path), path.unlink):
+            damage()
+            wrong = hearsight("consent", "redecide", cwd=tmp_path)
+            assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1 and b"dvc repro" in wrong.stderr, wrong.stderr
         found = json.loads(hearsight("consent", "check", f"{A}/plus.jpg", cwd=tmp_path).stdout)
         assert (found["decision"], found["rule"]) == ("refused", "data_mining")
         assert found["statements"][0]["says"] == {"no": ["generate"]}
@@ -200,6 +334,27 @@ def test_the_commands_explain_an_address_and_count_what_a_policy_changes(tmp_pat
         assert found["decision"] == "permitted", found
         wrong = hearsight("consent", "check", "nowhere", cwd=tmp_path)
         assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1
+
+
+def test_an_address_that_redirects_is_explained_by_what_the_host_states_that_decides(tmp_path):
+    things = {
+        f"{A}/p0.html": page(images=(f"{B}/1.jpg",), links="r"),
+        f"{A}/r.html": moved(f"{C}/z.html"),
+        f"{C}/z.html": page(images=()),
+        f"{B}/1.jpg": moved(f"{D}/1.jpg"),
+        f"{D}/1.jpg": jpeg(1),
+        **{f"{host}/robots.txt": SIGNAL for host in (B, C)},
+        f"{A}/robots.txt": Thing(b"User-agent: *\nContent-Signal: search=yes\n", "text/plain"),
+    }
+    with CountingWeb(things) as web:
+        hosts = {"hosts": ["a.sample", "c.sample"]}
+        crawled(make_stage(tmp_path, "crawl", params=settings(web, **TRAIN, **hosts)))
+        with FetchStore(tmp_path / "data/store/s") as store:
+            answers = make_answers(settings(web, **BOTH), store, Takedown())
+            for url, final in ((f"{A}/r.html", f"{C}/z.html"), (f"{B}/1.jpg", f"{B}/1.jpg")):
+                found = explain(answers, url)
+                assert (found["final"], found["decision"], found["rule"]) == (final, "refused", "content_signal"), found
+                assert [each["text"] for each in found["statements"]] == ["ai-input=no"]
 
 
 def test_pages_of_archives_keep_their_statements_and_challenges_among_them_are_no_pages(tmp_path):

@@ -139,6 +139,9 @@ def test_a_table_gets_columns_and_keeps_every_row(tmp_path, web, archive):
     assert [row["healed_url"] for row in healed] == [source, urls["alive"], None, source, None, None, None]
     assert [row["TEXT"] for row in healed][:5] == [f'says "{n}' for n in range(5)] and healed[0]["healed_by"] == "sha256"
     assert (done["rows"], done["no_address"], done["healed"]) == (7, 1, 2) and done["left"]["refused digests_disagree"] == 1
+    again = tmp_path / "again.csv"
+    heal_table(stage(tmp_path, web), read_image_table(out), specs, [], tmp_path / "heal.csv", 5, again)
+    assert read_image_table(again).table.column_names == read_image_table(out).table.column_names
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -263,6 +266,8 @@ def test_listed_addresses_are_asked_for_nowhere_and_their_copies_are_listed_too(
     asked = len(archive.asked)
     assert heal(tmp_path, web, archive)["healed"] == 0
     assert not any("archived.jpg" in path for path in archive.asked[asked:])
+    ledger = (tmp_path / "heal.csv").read_text()
+    assert "archived.jpg" not in ledger and ledger.count("takedown:") > 3 and urls["changed"] in ledger
     with FetchStore(tmp_path / "data/store/new.heal") as store:
         assert not [entry.url for entry in store if "archived.jpg" in entry.url]
     taken = Takedown([Entry("host", "s", hash_value("s", "host", "b.example"), "")])
@@ -277,13 +282,20 @@ def test_the_command_heals_the_projects_snapshot_and_refuses_with_one_line(tmp_p
     content = read_params_file(PROJECT / "params.yaml")
     content["english"]["crawl"] = settings(web).plain()
     write_settings(tmp_path, content)
+    for name in ("sums", "more"):
+        (tmp_path / f"{name}.csv").write_text(f"url,sha256\nhttp://127.0.0.1:9/lost.jpg,{'1' * 64}\n")
     for words in (
         ["--archive", "cdx:http://a.example/{url}"],
         ["--digests", "nothing.csv"],
         [str(tmp_path / "dvc.yaml"), "--out", "x"],
+        ["sums.csv", "--out", "sums.csv"],
+        ["sums.csv", "--out", "heal.csv"],
+        ["sums.csv", "--out", "out.csv", "--ledger", "sums.csv"],
+        ["sums.csv", "--out", "more.csv", "--digests", "more.csv"],
     ):
         wrong = hearsight("heal", *words, cwd=tmp_path)
         assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1, wrong.stderr
+        assert ".csv" not in words[-1] or words[0] == "--digests" or b"written over an input" in wrong.stderr
     done = hearsight("heal", "--dataset", "english", "--digests", "old", "--archive", archive.cdx, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["healed"] == 2 and (tmp_path / "heal.csv").is_file()

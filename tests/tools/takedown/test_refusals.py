@@ -83,7 +83,7 @@ def test_a_purge_removes_statements_about_listed_pages_that_an_older_crawl_kept(
         store.finish({"web": "open"})
     for dataset, host in (("english", "gone.sample"), ("portuguese", "stays.sample")):
         path = ledger_path(root / "data/store/of-last-year", dataset)
-        values = dict.fromkeys(SCHEMA.names, "") | {"address": f"http://{host}/p", "granted": False}
+        values = dict.fromkeys(SCHEMA.names, "") | {"address": f"http://{host}/p", "hops": [], "pages": []}
         write_table(path, pa.Table.from_pylist([values], schema=SCHEMA))
     add(root, "host", "gone.sample")
     assert [item["where"] for item in scan(root).left] == ["data/store/of-last-year/consent/english.parquet"]
