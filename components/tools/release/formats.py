@@ -126,8 +126,10 @@ def _count_captions(folder: Path) -> dict[tuple[str, str], int]:
     """Return (split, image) → number of captions, where there are several."""
     counts: dict[tuple[str, str], int] = {}
     for split in SPLITS:
-        columns, lines = csv.ConvertOptions(include_columns=["image"]), csv.ParseOptions(newlines_in_values=True)
-        images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"].cast(pa.string())
+        # Stated as text, since a column of names like 0001 would be read as numbers.
+        columns = csv.ConvertOptions(include_columns=["image"], column_types={"image": pa.string()})
+        lines = csv.ParseOptions(newlines_in_values=True)
+        images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"]
         several = [each for each in pc.value_counts(images).to_pylist() if each["counts"] > 1]
         counts |= {(split, each["values"]): each["counts"] for each in several}
     return counts

@@ -184,6 +184,12 @@ def test_keys_are_the_same_in_a_release_with_other_records(tmp_path: Path) -> No
     assert all(one[key] == two[key] for key in one.keys() & two.keys())
 
 
+def test_an_image_has_one_sample_whatever_its_name_looks_like(tmp_path: Path) -> None:
+    captions = [each._replace(image=f"{number // 2:04d}") for number, each in enumerate(CAPTIONS)]
+    made = release(spoken_project(tmp_path / "p", captions), "mine", tmp_path / "out", formats=ALL)
+    assert made["samples"] == 4 and set(samples_of(tmp_path / "out").values()) == {"0000", "0001", "0002", "0003"}
+
+
 def test_posts_have_their_published_images_and_no_order_of_theirs(tmp_path: Path, load: Any) -> None:
     records = posts()
     records[0]["caption"] += "\nE o mar."
