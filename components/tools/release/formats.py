@@ -158,10 +158,10 @@ def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) 
     Args:
         folder: of the release, with its data.
         examples: split → number of records.
-        spoken: the corpora.
+        spoken: the corpora, in any order.
     """
     splits = [split for split in SPLITS if examples[split]]
-    texts = {RECORDS: f"{RECORDS}/{{}}.csv"} | {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in spoken}
+    texts = {RECORDS: f"{RECORDS}/{{}}.csv"} | {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in sorted(spoken)}
     configs: list[dict[str, Any]] = []
     for name, path in ({"samples": f"{PARQUET}/{{}}-*.parquet"} if (folder / PARQUET).is_dir() else texts).items():
         files = [{"split": split, "path": path.format(split)} for split in splits if any(folder.glob(path.format(split)))]
@@ -180,7 +180,7 @@ def sample_files(folder: Path) -> str:
 
 
 def verify_samples(folder: Path, records: Mapping[str, Record]) -> Iterator[str]:
-    """Yield a line for each sample that is not as records and manifests state, or whose media have another digest."""
+    """Yield a line for each sample that is not as records and manifests state, in another split's file, or with other media."""
     audio = {
         (path.parent.parent.name, row["id"]): row["audio_sha256"]
         for path in folder.glob(f"{SPEECH}/*/{MANIFESTS}/*.csv")
@@ -196,7 +196,8 @@ def verify_samples(folder: Path, records: Mapping[str, Record]) -> Iterator[str]
                 texts = zip(sample["records"], sample["languages"], sample["captions"], strict=True)
                 digests = [unheard.pop((each["corpus"], each["id"]), "") for each in sample["utterances"]]
                 if (
-                    sample["key"] != sample_key(sample["image_address"])
+                    not path.name.startswith(f"{sample['split']}-")
+                    or sample["key"] != sample_key(sample["image_address"])
                     or own != [Record(key, *image_of, language, caption) for key, language, caption in texts]
                     or sample["sha256"] != (sha256_bytes(image) if image else "")
                     or digests != [sha256_bytes(sound) for sound in sounds]

@@ -11,7 +11,7 @@ import tarfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -28,7 +28,7 @@ from components.tools.release.croissant import NAME as CROISSANT
 from components.tools.release.croissant import check_croissant, find_missing, read_outputs
 from components.tools.release.facts import SETTINGS
 from components.tools.release.files import SPLITS as TABLES
-from components.tools.release.formats import verify_samples
+from components.tools.release.formats import hub_files, verify_samples
 from components.tools.release.posts import DATASET, FOLDER, IMAGES
 from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
@@ -216,6 +216,8 @@ def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -
 
 def _verify_card(folder: Path, records: dict[str, Record]) -> Iterator[str]:
     _, front, _ = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
-    stated = {split["name"]: split["num_examples"] for split in yaml.load(front, YAML_LOADER)["dataset_info"][0]["splits"]}
-    if stated != (counted := dict(Counter(record.split for record in records.values()))):
-        yield f"README.md states {dict(islice(stated.items(), 3))} examples, and there are {counted}"
+    stated = yaml.load(front, YAML_LOADER)
+    spoken = [path.name for path in (folder / SPEECH).glob("*")]
+    for name, value in hub_files(folder, Counter(record.split for record in records.values()), spoken).items():
+        if stated.get(name) != value:
+            yield f"README.md states other {name} than the files have"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
@@ -293,7 +294,20 @@ def tar_without(out: Path, suffix: str, other: bytes | None = None) -> None:
                 tar.addfile(header, io.BytesIO(content))
 
 
+def move_training_samples(out: Path) -> None:
+    both = pa.concat_tables(pq.read_table(out / f"parquet/{split}-00000.parquet") for split in ("test", "train"))
+    pq.write_table(both, out / "parquet/test-00000.parquet")
+    (out / "parquet/train-00000.parquet").unlink()
+
+
+def load_the_test_for_training(out: Path) -> None:
+    card = (out / "README.md").read_text(encoding="utf-8")
+    (out / "README.md").write_text(card.replace("parquet/train-*", "parquet/test-*"), encoding="utf-8")
+
+
 def spoiled() -> Iterator[Any]:
+    yield pytest.param(move_training_samples, "parquet/test-00000.parquet: sample", id="another split's file")
+    yield pytest.param(load_the_test_for_training, "README.md states other configs", id="configs")
     image = {"bytes": b"another", "path": "a.png"}
     for change in ({"key": "0" * 16}, {"split": "train"}, {"image": image}, {"audio": []}, {"languages": ["pt", "pt"]}):
         yield pytest.param(
