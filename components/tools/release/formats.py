@@ -11,7 +11,7 @@ import json
 import tarfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -152,8 +152,8 @@ SCHEMA = pa.schema(
 
 
 def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) -> dict[str, Any]:
-    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits: the samples where they are
-    Parquet, else records and corpora, since all configurations of a folder must have files of one format.
+    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits: samples where there are
+    some, records and corpora, each from Parquet, since the types of CSV cannot be stated.
 
     Args:
         folder: of the release, with its data.
@@ -161,11 +161,12 @@ def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) 
         spoken: the corpora, in any order.
     """
     splits = [split for split in SPLITS if examples[split]]
-    texts = {RECORDS: f"{RECORDS}/{{}}.csv"} | {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in sorted(spoken)}
+    homes = {"samples": PARQUET, RECORDS: RECORDS, **{name: f"{SPEECH}/{name}/{MANIFESTS}" for name in sorted(spoken)}}
     configs: list[dict[str, Any]] = []
-    for name, path in ({"samples": f"{PARQUET}/{{}}-*.parquet"} if (folder / PARQUET).is_dir() else texts).items():
-        files = [{"split": split, "path": path.format(split)} for split in splits if any(folder.glob(path.format(split)))]
-        configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
+    for name, home in homes.items():
+        paths = {split: f"{home}/{split}-*.parquet" for split in splits}
+        if files := [{"split": split, "path": path} for split, path in paths.items() if any(folder.glob(path))]:
+            configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
     sizes = [
         {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": examples[split]}
         for split in splits
@@ -211,11 +212,24 @@ Sample = tuple[dict[str, Any], bytes, list[bytes]]
 """Fields, image and utterances' audio."""
 
 
-def _read_parquet(path: Path) -> Iterator[Sample]:
+def verify_typed(folder: Path) -> Iterator[str]:
+    """Yield a line for each table whose Parquet files have other rows than its CSV file."""
+    for path in sorted([*folder.glob(f"{RECORDS}/*.csv"), *folder.glob(f"{SPEECH}/*/{MANIFESTS}/*.csv")]):
+        rows = ({name: float(text) if name in NUMBERS else text for name, text in row.items()} for row in read_csv(path, ()))
+        typed = (row for file in sorted(path.parent.glob(f"{path.stem}-*.parquet")) for row in _rows(file, 1000))
+        if any(one != other for one, other in zip_longest(rows, typed)):
+            yield f"{path.relative_to(folder)}: its Parquet files have other rows"
+
+
+def _rows(path: Path, together: int) -> Iterator[dict[str, Any]]:
     with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=16):
-            for row in batch.to_pylist():
-                yield row, row["image"]["bytes"] if row["image"] else b"", [sound["bytes"] for sound in row["audio"]]
+        for batch in file.iter_batches(batch_size=together):
+            yield from batch.to_pylist()
+
+
+def _read_parquet(path: Path) -> Iterator[Sample]:
+    for row in _rows(path, 16):
+        yield row, row["image"]["bytes"] if row["image"] else b"", [sound["bytes"] for sound in row["audio"]]
 
 
 def _read_tar(path: Path) -> Iterator[Sample]:

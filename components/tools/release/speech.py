@@ -145,7 +145,7 @@ class SpeechWriter(SplitFiles):
         self._output = output
         self._names = _number_speakers(output)
         self._audio = self._stack.enter_context(TarShards(folder))
-        self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields))
+        self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields, numbers=NUMBERS))
         self._flickr: list[tuple[str, str, str, str]] | None = []
         """File, image, number of its caption and speaker of every utterance; None where a caption has no identifier."""
 

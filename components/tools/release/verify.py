@@ -28,7 +28,7 @@ from components.tools.release.croissant import NAME as CROISSANT
 from components.tools.release.croissant import check_croissant, find_missing, read_outputs
 from components.tools.release.facts import SETTINGS
 from components.tools.release.files import SPLITS as TABLES
-from components.tools.release.formats import hub_files, verify_samples
+from components.tools.release.formats import hub_files, verify_samples, verify_typed
 from components.tools.release.posts import DATASET, FOLDER, IMAGES
 from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
@@ -149,6 +149,7 @@ def verify_release(folder: Path) -> Verification:
     corpora = sorted(path for path in (folder / SPEECH).iterdir()) if (folder / SPEECH).is_dir() else []
     for corpus in corpora:
         result.run(f"{SPEECH}/{corpus.name}", lambda corpus=corpus: verify_corpus(corpus, records, result.counts))  # type: ignore[misc]
+    result.run("Parquet tables", lambda: verify_typed(folder))
     result.run("samples", lambda: verify_samples(folder, records))
     result.run(CROISSANT, lambda: _verify_metadata(folder, sums, result))
     result.run("README.md", lambda: _verify_card(folder, records))

@@ -5,7 +5,7 @@ The audio is made of tones. Images, captions and addresses can be imported again
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,6 +82,7 @@ def spoken_project(
     posts: bool = False,
     gone: Sequence[tuple[str, str]] = (),
     params: dict[str, Any] | None = None,
+    languages: Mapping[str, str] | None = None,
 ) -> Path:
     """Write the project, half of the records in each of two shards.
 
@@ -90,6 +91,7 @@ def spoken_project(
         posts: give each caption an identifier as Flickr8k's.
         gone: (key, rule) of records that the crawl dropped.
         params: more of params.yaml.
+        languages: key → language, '' for other keys; None for English.
     """
     (root / "images").mkdir(parents=True, exist_ok=True)
     chain: dict[str, Any] = {
@@ -110,6 +112,7 @@ def spoken_project(
             "split": each.split,
             "group": each.key,
             "text": each.caption,
+            **({} if languages is None else {"language": languages.get(each.key, "")}),
         }
         for each in captions
     ]

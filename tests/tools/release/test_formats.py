@@ -31,7 +31,7 @@ from tests.support.release.posts_project import posts, project
 from tests.support.release.project import ROWS, WEB
 from tests.support.release.project import project as web_project
 from tests.tools.release.posts_files import archive, files, refusal
-from tests.tools.release.spoken_project import CAPTIONS, VOICES, spoken, spoken_project
+from tests.tools.release.spoken_project import CAPTIONS, VOICES, Caption, spoken, spoken_project
 
 ALL = ("parquet", "webdataset")
 
@@ -118,6 +118,25 @@ def test_datasets_loads_records_and_corpora_of_a_release_without_formats(tmp_pat
     utterances = load(tmp_path / "out", "voices_of_mine-synthetic")
     assert {name: len(split) for name, split in utterances.items()} == sizes
     assert utterances["test"][0]["caption"] == CAPTIONS[6].caption and utterances["test"][0]["pitch"] == -0.5
+
+
+def test_datasets_changes_no_text_that_looks_like_a_number_or_like_nothing(tmp_path: Path, load: Any) -> None:
+    captions = [
+        Caption("0012345678901234", "0001", "007", "train"), Caption("12e4567890123456", "0002", "1e5", "train"),
+        Caption("0000000000000001", "0003", "NA", "validation"), Caption("0000000000000002", "0004", "null", "test"),
+    ]  # fmt: skip
+    root = spoken_project(tmp_path / "p", captions, languages={"0000000000000002": "fr"})
+    release(root, "mine", tmp_path / "out")
+    for name in ("records", "voices_of_mine-synthetic"):
+        rows = [row for split in load(tmp_path / "out", name).values() for row in split]
+        ids = [row.get("record", row["id"]) for row in rows]
+        assert [(key, row["image"], row["caption"], row["split"]) for key, row in zip(ids, rows, strict=True)] == captions
+        assert [row["language"] for row in rows] == (["", "", "", "fr"] if name == "records" else ["en"] * 4)
+    page = (PROJECT / "docs/release.md").read_text(encoding="utf-8")
+    line = next(line for line in page.splitlines() if line.startswith("captions = pandas"))
+    names: dict[str, Any] = {"pandas": pandas}
+    exec(line.replace("english-1", str(tmp_path / "out")), names)
+    assert names["captions"].values.tolist()[0][4:] == ["", "007"]
 
 
 def test_webdataset_reads_a_sample_for_each_image_with_its_captions_and_audio(whole: Path) -> None:
@@ -305,7 +324,14 @@ def load_the_test_for_training(out: Path) -> None:
     (out / "README.md").write_text(card.replace("parquet/train-*", "parquet/test-*"), encoding="utf-8")
 
 
+def change_typed(out: Path) -> None:
+    path = out / "records/test-00000.parquet"
+    rows = [{**row, "caption": "A cat"} for row in pq.read_table(path).to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
 def spoiled() -> Iterator[Any]:
+    yield pytest.param(change_typed, "records/test.csv: its Parquet files have other rows", id="typed")
     yield pytest.param(move_training_samples, "parquet/test-00000.parquet: sample", id="another split's file")
     yield pytest.param(load_the_test_for_training, "README.md states other configs", id="configs")
     image = {"bytes": b"another", "path": "a.png"}
