@@ -83,6 +83,7 @@ def spoken_project(
     gone: Sequence[tuple[str, str]] = (),
     params: dict[str, Any] | None = None,
     languages: Mapping[str, str] | None = None,
+    spoken_of: Sequence[Caption] | None = None,
 ) -> Path:
     """Write the project, half of the records in each of two shards.
 
@@ -92,6 +93,7 @@ def spoken_project(
         gone: (key, rule) of records that the crawl dropped.
         params: more of params.yaml.
         languages: key → language, '' for other keys; None for English.
+        spoken_of: captions with synthetic speech; None for all.
     """
     (root / "images").mkdir(parents=True, exist_ok=True)
     chain: dict[str, Any] = {
@@ -117,7 +119,9 @@ def spoken_project(
         for each in captions
     ]
     split = write_stage(root, "split", "mine", crawl, splits)
-    write_stage(root, "synthesize", "voices_of_mine", split, [spoken(each, VOICES, "synthetic") for each in captions])
+    write_stage(
+        root, "synthesize", "voices_of_mine", split, [spoken(each, VOICES, "synthetic") for each in (spoken_of or captions)]
+    )
     if recorded:
         write_stage(root, "import_recordings", "mine", split, [spoken(each, PEOPLE, "human") for each in captions])
     return root

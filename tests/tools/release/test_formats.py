@@ -165,18 +165,29 @@ def test_webdataset_reads_the_corpora_by_utterance(whole: Path) -> None:
         assert each["txt"] == texts[each["json"]["record"]] and each["json"]["audio_sha256"] == sha256_bytes(each["flac"])
 
 
-def test_the_documented_examples_load_a_release(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
+@pytest.mark.parametrize("media", [True, False])
+def test_the_documented_examples_load_a_release(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: Any, capsys: pytest.CaptureFixture[str], media: bool
+) -> None:
     import datasets
 
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "english-1")
-    (tmp_path / "english-2").symlink_to(whole)
+    if media:
+        (tmp_path / "english-2").symlink_to(whole)
+    else:
+        root = spoken_project(tmp_path / "q", spoken_of=CAPTIONS[2:])
+        release(root, "mine", tmp_path / "english-2", formats=ALL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     page = (PROJECT / "docs/release.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", page.partition("## Load")[2].partition("\n## ")[0], re.S)
     assert len(examples) == 5
+    capsys.readouterr()
     for example in examples:
         exec(example.replace("english-synthetic", "voices_of_mine-synthetic"), {})
+    shown = capsys.readouterr().out
+    # One image by pandas, one by datasets, two by WebDataset.
+    assert shown.count("(24, 16)") == (4 if media else 0) and shown.count(sample_key(CAPTIONS[2].image)) == 1
 
 
 def samples_of(out: Path) -> dict[str, str]:
