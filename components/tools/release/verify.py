@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tarfile
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -103,7 +104,8 @@ def _verify_audio(name: str, corpus: Path, utterances: Mapping[str, Utterance]) 
 SHOWN = 20
 """Errors of one kind that are printed; the others are only counted."""
 DAMAGES = (
-    HearsightError, OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, tarfile.TarError, yaml.YAMLError,
+    HearsightError, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, tarfile.TarError, zlib.error,
+    yaml.YAMLError,
 )  # fmt: skip
 """What reading a file of another form raises."""
 
@@ -123,7 +125,9 @@ class Verification:
                 if found <= SHOWN:
                     self.errors.append(line)
         except DAMAGES as error:
-            reason = error.what if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
+            reason = (
+                error.what if isinstance(error, HearsightError) else f"{type(error).__name__}: {' '.join(str(error).split())}"
+            )
             self.errors.append(f"{where} cannot be read: {reason}")
         if found > SHOWN:
             self.errors.append(f"{where}: {found - SHOWN:,} more errors")

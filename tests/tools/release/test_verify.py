@@ -102,6 +102,10 @@ def state_another_size(out: Path) -> None:
         (exchange_speech, "is not the audio of 0000000000000006-0"),
         (lose_speech, "the audio of 0000000000000006-0 is missing"),
         (lambda out: change(out / "README.md", "num_examples: 4", "num_examples: 5"), "README.md states"),
+        (
+            lambda out: change(out / "README.md", "dataset_info:", "dataset_info: []\nother:"),
+            "README.md states other dataset_info",
+        ),
         (state_another_size, "croissant.json: README.md has another size than described"),
         (lambda out: change(out / "settings.json", '"layout": "tsv"', '"layout": "cc3m"'), "tables cannot be read"),
         (lambda out: (out / "croissant.json").write_text("{"), "croissant.json cannot be read"),
@@ -133,6 +137,18 @@ def test_images_and_splits_of_posts_are_compared_with_the_records(posts_release:
     assert "images.tar.gz: images/other.jpg is not the image of a record" in errors
     # 24 images are missing, and two lines come before: the rest is counted.
     assert f"tables: {24 + 2 - SHOWN} more errors" in errors
+
+
+@pytest.mark.parametrize("spoil", [lambda data: data[: len(data) // 2], lambda data: data[:40] + b"\xff" * 40 + data[80:]])
+def test_a_damaged_archive_is_an_error_and_no_traceback(
+    posts_release: Path, tmp_path: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    shutil.copytree(posts_release, tmp_path / "copy")
+    path = tmp_path / "copy/images.tar.gz"
+    path.write_bytes(spoil(path.read_bytes()))
+    (tmp_path / "copy" / SUMS).write_text(checksums(tmp_path / "copy"))
+    errors = verify_release(tmp_path / "copy").errors
+    assert any(line.startswith("tables cannot be read: ") for line in errors) and not any("\n" in line for line in errors)
 
 
 def test_the_command_prints_one_line_for_each_error_and_exits_with_2(copy: Path, tmp_path: Path) -> None:
