@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +237,10 @@ def test_posts_have_their_published_images_and_no_order_of_theirs(tmp_path: Path
             assert row["records"] == [row["image_address"].partition(".")[0]]
     assert sum(len(split) for split in loaded.values()) == len(images)
     assert verify_release(tmp_path / "out").errors == []
+    shutil.rmtree(tmp_path / "out/webdataset")
+    parquet_with(tmp_path / "out", {"image": None, "sha256": ""})
+    (tmp_path / "out" / SUMS).write_text(checksums(tmp_path / "out"))
+    assert any(line.startswith("parquet/test-00000.parquet: sample") for line in verify_release(tmp_path / "out").errors)
 
 
 def test_images_need_a_licence_and_what_is_taken_down_is_in_no_sample(tmp_path: Path) -> None:
@@ -302,13 +306,13 @@ def test_headers_are_those_of_the_standard_library(name: str, size: int) -> None
     assert tar_header(name, size) == expected_header.tobuf(tarfile.USTAR_FORMAT)
 
 
-def parquet_with(out: Path, change: dict[str, Any]) -> None:
+def parquet_with(out: Path, change: dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     path = out / "parquet/test-00000.parquet"
     table = pq.read_table(path)
     path.unlink()
     with ParquetShards(out / "parquet", table.schema) as shards:
         for row in table.to_pylist():
-            shards.add("test", row | change, 0)
+            shards.add("test", row | (change(row) if callable(change) else change), 0)
 
 
 def tar_without(out: Path, suffix: str, other: bytes | None = None) -> None:
@@ -350,6 +354,22 @@ def spoiled() -> Iterator[Any]:
         yield pytest.param(
             lambda out, change=change: parquet_with(out, change), "parquet/test-00000.parquet: sample", id=str([*change])
         )
+    for name, value in {"spoken": "A cat", "voice": "nobody", "pitch": 0.5, "record": "0" * 16, "audio_sha256": "0" * 64}.items():
+        what = lambda row, more={name: value}: {"utterances": [each | more for each in row["utterances"]]}  # noqa: E731
+        yield pytest.param(
+            lambda out, what=what: parquet_with(out, what), "parquet/test-00000.parquet: sample", id=f"utterances' {name}"
+        )
+    for change in (
+        {"width": 25},
+        {"height": 17, "width": 24},
+        lambda row: {"image": row["image"] | {"path": "Maria.png"}},
+        lambda row: {"audio": [each | {"path": "Maria.flac"} for each in row["audio"]]},
+    ):
+        yield pytest.param(lambda out, change=change: parquet_with(out, change), "parquet/test-00000.parquet: sample")
+    left_out = {"image": None, "sha256": ""}
+    yield pytest.param(
+        lambda out: parquet_with(out, left_out), "webdataset/test-00000.tar: sample", id="image in one format only"
+    )
     for suffix, other in ((".png", None), (".png", b"x"), (".flac", b"x"), (".txt", b"A cat")):
         what = lambda out, suffix=suffix, other=other: tar_without(out, suffix, other)  # noqa: E731
         yield pytest.param(what, "webdataset/test-00000.tar: sample", id=f"{suffix} {other!r}")
