@@ -18,13 +18,13 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from components.core.digests import sha256_bytes
-from components.core.split_files import ParquetShards, SplitFiles, TarShards
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, Published, Record, published_text, record_file
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken
+from components.tools.release.split_files import ParquetShards, SplitFiles, TarShards
 from components.web.images.head import FORMATS as SUFFIXES
 from components.web.images.metadata import Unreadable, without_metadata
 

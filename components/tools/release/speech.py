@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.shards import TarReader
-from components.core.split_files import SplitFiles, SplitTables, TarShards
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES
 from components.tools.release.records import Published, published_text
+from components.tools.release.split_files import SplitFiles, SplitTables, TarShards
 
 AUDIO = "wavs"
 """Folder of the members; the Flickr Audio Caption Corpus has the same."""

@@ -18,12 +18,12 @@ import pytest
 import soundfile
 from PIL import Image
 
-from components.core import split_files
 from components.core.digests import sha256_bytes
-from components.core.split_files import ParquetShards, tar_header
+from components.tools.release import split_files
 from components.tools.release.formats import sample_key
 from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
+from components.tools.release.split_files import ParquetShards, tar_header
 from components.tools.release.verify import verify_release
 from components.tools.takedown.listing import add
 from tests.support import PROJECT
