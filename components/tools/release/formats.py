@@ -8,26 +8,23 @@ captions is in memory until the last one, and of media one row group.
 from __future__ import annotations
 
 import json
-import tarfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import csv
 
 from components.core.digests import sha256_bytes
-from components.core.split_files import ParquetShards, SplitFiles, TarShards
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ
 from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import SPLITS, Published, Record, published_text, read_csv, record_file
+from components.tools.release.records import SPLITS, Published, Record, published_text, record_file
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken
+from components.tools.release.split_files import ParquetShards, SplitFiles, TarShards
 from components.web.images.head import FORMATS as SUFFIXES
 from components.web.images.metadata import Unreadable, without_metadata
 
@@ -80,23 +77,12 @@ class SampleWriter(SplitFiles):
         image, digest = self._image(first)
         spoken = [each for _, utterances in parts for each in utterances]
         audio = [each.audio() for each in spoken]
-        fields = {
-            "key": key,
-            "split": split,
-            "captions": [record.caption for record in records],
-            "languages": [record.language for record in records],
-            "records": [record.id for record in records],
-            "utterances": [{"corpus": each.corpus, **each.utterance.own()} for each in spoken],
-            "image_address": first.record.image,
-            "image_sha256": first.record.image_sha256,
-            "sha256": digest,
-            "width": first.width,
-            "height": first.height,
-        }
+        utterances = [{"corpus": each.corpus, **each.utterance.own()} for each in spoken]
+        fields = sample_fields(records, utterances, sha256=digest, width=first.width, height=first.height)
         if self._parquet:
             media = {
                 "image": {"bytes": image, "path": f"{key}.{suffix}"} if image else None,
-                "audio": [{"bytes": data, "path": f"{each.utterance.id}.flac"} for data, each in zip(audio, spoken, strict=True)],
+                "audio": [{"bytes": data, "path": name} for name, data in zip(sound_names(PARQUET, fields), audio, strict=True)],
             }
             self._parquet.add(split, fields | media, len(image) + sum(map(len, audio)))
         if self._tars:
@@ -104,7 +90,7 @@ class SampleWriter(SplitFiles):
                 **({f"{key}.{suffix}": image} if image else {}),
                 f"{key}.txt": "\n".join(published_text(record.caption) for record in records).encode(),
                 f"{key}.json": json.dumps(fields, ensure_ascii=False).encode(),
-                **{f"{key}.{number}.flac" if number else f"{key}.flac": data for number, data in enumerate(audio)},
+                **dict(zip(sound_names(WEBDATASET, fields), audio, strict=True)),
             }
             self._tars.add(split, members)
         self.counts["samples"] += 1
@@ -122,12 +108,39 @@ class SampleWriter(SplitFiles):
         return image, published.record.image_sha256 if image == data else sha256_bytes(image)
 
 
+def sample_fields(records: Sequence[Record], utterances: Sequence[Any], **image: Any) -> dict[str, Any]:
+    """Return the columns of a sample without its media; ``image`` are those of the image's bytes."""
+    first = records[0]
+    return {
+        "key": sample_key(first.image),
+        "split": first.split,
+        "captions": [record.caption for record in records],
+        "languages": [record.language for record in records],
+        "records": [record.id for record in records],
+        "utterances": utterances,
+        "image_address": first.image,
+        "image_sha256": first.image_sha256,
+        **image,
+    }
+
+
+def sound_names(kind: str, fields: Mapping[str, Any]) -> list[str]:
+    """Return the file names of a sample's audio in a format."""
+    if kind == PARQUET:
+        return [f"{each['id']}.flac" for each in fields["utterances"]]
+    return [
+        f"{fields['key']}.{number}.flac" if number else f"{fields['key']}.flac" for number in range(len(fields["utterances"]))
+    ]
+
+
 def _count_captions(folder: Path) -> dict[tuple[str, str], int]:
     """Return (split, image) → number of captions, where there are several."""
     counts: dict[tuple[str, str], int] = {}
     for split in SPLITS:
-        columns, lines = csv.ConvertOptions(include_columns=["image"]), csv.ParseOptions(newlines_in_values=True)
-        images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"].cast(pa.string())
+        # Stated as text, since a column of names like 0001 would be read as numbers.
+        columns = csv.ConvertOptions(include_columns=["image"], column_types={"image": pa.string()})
+        lines = csv.ParseOptions(newlines_in_values=True)
+        images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"]
         several = [each for each in pc.value_counts(images).to_pylist() if each["counts"] > 1]
         counts |= {(split, each["values"]): each["counts"] for each in several}
     return counts
@@ -150,20 +163,21 @@ SCHEMA = pa.schema(
 
 
 def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) -> dict[str, Any]:
-    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits: the samples where they are
-    Parquet, else records and corpora, since all configurations of a folder must have files of one format.
+    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits: samples where there are
+    some, records and corpora, each from Parquet, since the types of CSV cannot be stated.
 
     Args:
         folder: of the release, with its data.
         examples: split → number of records.
-        spoken: the corpora.
+        spoken: the corpora, in any order.
     """
     splits = [split for split in SPLITS if examples[split]]
-    texts = {RECORDS: f"{RECORDS}/{{}}.csv"} | {name: f"{SPEECH}/{name}/{MANIFESTS}/{{}}.csv" for name in spoken}
+    homes = {"samples": PARQUET, RECORDS: RECORDS, **{name: f"{SPEECH}/{name}/{MANIFESTS}" for name in sorted(spoken)}}
     configs: list[dict[str, Any]] = []
-    for name, path in ({"samples": f"{PARQUET}/{{}}-*.parquet"} if (folder / PARQUET).is_dir() else texts).items():
-        files = [{"split": split, "path": path.format(split)} for split in splits if any(folder.glob(path.format(split)))]
-        configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
+    for name, home in homes.items():
+        paths = {split: f"{home}/{split}-*.parquet" for split in splits}
+        if files := [{"split": split, "path": path} for split, path in paths.items() if any(folder.glob(path))]:
+            configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
     sizes = [
         {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": examples[split]}
         for split in splits
@@ -175,53 +189,3 @@ def sample_files(folder: Path) -> str:
     """Return the files of the formats that a release has, in Markdown; '' for none."""
     names = {PARQUET: f"`{PARQUET}/<split>-*.parquet`", WEBDATASET: f"`{WEBDATASET}/<split>-*.tar`"}
     return " and ".join(path for name, path in names.items() if (folder / name).is_dir())
-
-
-def verify_samples(folder: Path, records: Mapping[str, Record]) -> Iterator[str]:
-    """Yield a line for each sample that is not as records and manifests state, or whose media have another digest."""
-    audio = {
-        (path.parent.parent.name, row["id"]): row["audio_sha256"]
-        for path in folder.glob(f"{SPEECH}/*/{MANIFESTS}/*.csv")
-        for row in read_csv(path, ("id", "audio_sha256"))
-    }
-    for name, read in ((PARQUET, _read_parquet), (WEBDATASET, _read_tar)):
-        paths = sorted((folder / name).glob("*"))
-        left, unheard = (dict(records), dict(audio)) if paths else ({}, {})
-        for path in paths:
-            for sample, image, sounds in read(path):
-                own = [left.pop(key, None) for key in sample["records"]]
-                image_of = sample["split"], sample["image_address"], sample["image_sha256"]
-                texts = zip(sample["records"], sample["languages"], sample["captions"], strict=True)
-                digests = [unheard.pop((each["corpus"], each["id"]), "") for each in sample["utterances"]]
-                if (
-                    sample["key"] != sample_key(sample["image_address"])
-                    or own != [Record(key, *image_of, language, caption) for key, language, caption in texts]
-                    or sample["sha256"] != (sha256_bytes(image) if image else "")
-                    or digests != [sha256_bytes(sound) for sound in sounds]
-                ):
-                    yield f"{name}/{path.name}: sample {sample['key']} is not as its records and its speech"
-        yield from (f"{name}: record {key} is in no sample" for key in left)
-        yield from (f"{name}: utterance {key} of {corpus} is in no sample" for corpus, key in unheard)
-
-
-Sample = tuple[dict[str, Any], bytes, list[bytes]]
-"""Fields, image and utterances' audio."""
-
-
-def _read_parquet(path: Path) -> Iterator[Sample]:
-    with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=16):
-            for row in batch.to_pylist():
-                yield row, row["image"]["bytes"] if row["image"] else b"", [sound["bytes"] for sound in row["audio"]]
-
-
-def _read_tar(path: Path) -> Iterator[Sample]:
-    with tarfile.open(path, "r:") as tar:
-        for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
-            data = {each.name.partition(".")[2]: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
-            sample = json.loads(data.pop("json"))
-            captions = [published_text(caption) for caption in sample["captions"]]
-            if data.pop("txt").decode().split("\n") != captions or key != sample["key"]:
-                sample["key"] = f"of {key}, whose .txt or name differs from its .json,"
-            image = next((data.pop(suffix) for suffix in SUFFIXES.values() if suffix in data), b"")
-            yield sample, image, list(data.values())

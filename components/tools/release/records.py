@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from components.core.errors import HearsightError
-from components.core.split_files import SplitTables
+from components.tools.release.split_files import SplitTables
 
 FOLDER = "records"
 SPLITS = ("train", "validation", "test")

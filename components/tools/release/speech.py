@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.shards import TarReader
-from components.core.split_files import SplitFiles, SplitTables, TarShards
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES
 from components.tools.release.records import Published, published_text
+from components.tools.release.split_files import SplitFiles, SplitTables, TarShards
 
 AUDIO = "wavs"
 """Folder of the members; the Flickr Audio Caption Corpus has the same."""
@@ -145,7 +145,7 @@ class SpeechWriter(SplitFiles):
         self._output = output
         self._names = _number_speakers(output)
         self._audio = self._stack.enter_context(TarShards(folder))
-        self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields))
+        self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields, numbers=NUMBERS))
         self._flickr: list[tuple[str, str, str, str]] | None = []
         """File, image, number of its caption and speaker of every utterance; None where a caption has no identifier."""
 

@@ -8,27 +8,33 @@ from __future__ import annotations
 
 import json
 import tarfile
+import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice, zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import yaml
 
-from components.core.digests import sha256_bytes
+from components.core.digests import sha256_bytes, sha256_file
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER
+from components.metrics.caption_lengths import CaptionStatistics
 from components.speech.audio.files import RATE_HZ, read_sound
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.import_recordings.corpora import Recording, open_corpus
 from components.tools.release.croissant import NAME as CROISSANT
 from components.tools.release.croissant import check_croissant, find_missing, read_outputs
 from components.tools.release.facts import SETTINGS
+from components.tools.release.files import LABELS, STATISTICS, statistics_tsv
 from components.tools.release.files import SPLITS as TABLES
-from components.tools.release.formats import verify_samples
+from components.tools.release.formats import hub_files
+from components.tools.release.instances import SAMPLE
+from components.tools.release.post_facts import PostFacts, count_parts
+from components.tools.release.post_facts import statistics_tsv as posts_tsv
 from components.tools.release.posts import DATASET, FOLDER, IMAGES
 from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
@@ -36,6 +42,7 @@ from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
 from components.tools.release.summary import NAME as SUMMARY
 from components.tools.release.summary import check_summary
+from components.tools.release.verify_samples import verify_samples, verify_typed
 
 ROUNDING = 1e-3
 """Tolerance of durations in a manifest, s."""
@@ -84,26 +91,34 @@ def _verify_audio(name: str, corpus: Path, utterances: Mapping[str, Utterance]) 
     left = dict(utterances)
     for path in sorted(corpus.glob("*.tar")):
         with tarfile.open(path, "r:") as tar:
-            for member in (each for each in tar if each.name.endswith(".flac")):
-                content, utterance = tar.extractfile(member), left.pop(member.name, None)
-                if utterance is None or utterance.shard != path.name or content is None:
-                    yield f"{name}/{path.name}: {member.name} is of no utterance of this shard"
+            for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
+                data = {each.name: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
+                file = f"{key}.flac"
+                if file not in data:
+                    yield f"{name}/{path.name}: {key} has no audio"
                     continue
-                audio = content.read()
+                utterance, audio = left.pop(file, None), data.pop(file)
+                if utterance is None or utterance.shard != path.name:
+                    yield f"{name}/{path.name}: {file} is of no utterance of this shard"
+                    continue
                 if sha256_bytes(audio) != utterance.audio_sha256:
-                    yield f"{name}/{path.name}: {member.name} is not the audio of {utterance.id}"
+                    yield f"{name}/{path.name}: {file} is not the audio of {utterance.id}"
                     continue
-                sound = read_sound(audio, f"{path.name}/{member.name}")
+                values = {f"{key}.txt": utterance.caption, f"{key}.json": utterance.own()}
+                if {each: json.loads(text) if each.endswith(".json") else text.decode() for each, text in data.items()} != values:
+                    yield f"{name}/{path.name}: the text or values of {utterance.id} are not those of its manifest"
+                sound = read_sound(audio, f"{path.name}/{file}")
                 length = len(sound.samples) / RATE_HZ
                 if (sound.rate, sound.channels) != (RATE_HZ, 1) or abs(length - float(utterance.seconds)) > ROUNDING:
-                    yield f"{name}/{path.name}: {member.name} is not 16 kHz mono of {utterance.seconds} s"
+                    yield f"{name}/{path.name}: {file} is not 16 kHz mono of {utterance.seconds} s"
     yield from (f"{name}: the audio of {each.id} is missing" for each in left.values())
 
 
 SHOWN = 20
 """Errors of one kind that are printed; the others are only counted."""
 DAMAGES = (
-    HearsightError, OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, tarfile.TarError, yaml.YAMLError,
+    HearsightError, OSError, EOFError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, tarfile.TarError,
+    zlib.error, yaml.YAMLError,
 )  # fmt: skip
 """What reading a file of another form raises."""
 
@@ -123,7 +138,9 @@ class Verification:
                 if found <= SHOWN:
                     self.errors.append(line)
         except DAMAGES as error:
-            reason = error.what if isinstance(error, HearsightError) else f"{type(error).__name__}: {error}"
+            reason = (
+                error.what if isinstance(error, HearsightError) else f"{type(error).__name__}: {' '.join(str(error).split())}"
+            )
             self.errors.append(f"{where} cannot be read: {reason}")
         if found > SHOWN:
             self.errors.append(f"{where}: {found - SHOWN:,} more errors")
@@ -149,7 +166,8 @@ def verify_release(folder: Path) -> Verification:
     corpora = sorted(path for path in (folder / SPEECH).iterdir()) if (folder / SPEECH).is_dir() else []
     for corpus in corpora:
         result.run(f"{SPEECH}/{corpus.name}", lambda corpus=corpus: verify_corpus(corpus, records, result.counts))  # type: ignore[misc]
-    result.run("samples", lambda: verify_samples(folder, records))
+    result.run("Parquet tables", lambda: verify_typed(folder))
+    result.run("samples", lambda: verify_samples(folder, records, posts=(folder / IMAGES).is_file()))
     result.run(CROISSANT, lambda: _verify_metadata(folder, sums, result))
     result.run("README.md", lambda: _verify_card(folder, records))
     result.counts["files"] = len(sums)
@@ -167,7 +185,7 @@ def _read_records(folder: Path, records: dict[str, Record]) -> Iterator[str]:
 def _verify_tables(folder: Path, records: dict[str, Record]) -> Iterator[str]:
     settings = json.loads((folder / SETTINGS).read_bytes())
     if settings["layout"] == "pracegover":
-        yield from _verify_posts(folder, records)
+        yield from _verify_posts(folder, records, settings["dataset"], settings["subsets"])
         return
     for split, pattern in TABLES.items():
         name = pattern.format(settings["dataset"])
@@ -179,19 +197,47 @@ def _verify_tables(folder: Path, records: dict[str, Record]) -> Iterator[str]:
                 break
             if row.rule or (row.caption, row.url or row.file) != (record.caption, record.image):
                 yield f"{name}: line {number} is not read as record {record.id}{f' ({row.rule})' if row.rule else ''}"
+    labels, training = LABELS.format(settings["dataset"]), iter(records.values())
+    rows = layout_named("cc3m_labels").rows(folder / labels, labels) if (folder / labels).is_file() else iter(())
+    for number, row in enumerate(rows, 1):
+        # Asking an iterator consumes it up to the record, so that their order is compared too.
+        if row.rule or (row.caption, row.url, "train") not in ((each.caption, each.image, each.split) for each in training):
+            yield f"{labels}: line {number} is not read as a record of train{f' ({row.rule})' if row.rule else ''}"
+    counted = {split: CaptionStatistics() for split in TABLES}
+    for record in records.values():
+        counted[record.split].add(record.caption)
+    if (folder / STATISTICS).read_text(encoding="utf-8") != statistics_tsv(counted):
+        yield f"{STATISTICS} does not count the records"
 
 
-def _verify_posts(folder: Path, records: dict[str, Record]) -> Iterator[str]:
+def _verify_posts(folder: Path, records: dict[str, Record], dataset: str, subsets: Iterable[str]) -> Iterator[str]:
     by_image = {record.image: record for record in records.values()}
+    by_split = {split: [record.image for record in records.values() if record.split == split] for split in SPLITS}
     rows = {row.file: row for row in layout_named("pracegover").rows(folder / DATASET, DATASET)}
     for image in sorted(rows.keys() | by_image.keys()):
         row, record = rows.get(image), by_image.get(image)
         if row is None or record is None or row.rule or row.caption != record.caption:
             yield f"{DATASET}: {image} is not read as its record"
-    for split in SPLITS:
-        listed = json.loads((folder / "splits" / f"{split}.json").read_bytes())
-        if sorted(listed) != sorted(record.image for record in records.values() if record.split == split):
-            yield f"splits/{split}.json does not list the records of {split}"
+    posts, parts = json.loads((folder / DATASET).read_bytes()), {}
+    for name in ("", *subsets):
+        home, chosen = f"subsets/{name}" if name else "splits", set[str]()
+        for split in SPLITS:
+            listed, own = json.loads((folder / home / f"{split}.json").read_bytes()), set(by_split[split])
+            if len(set(listed)) != len(listed) or (set(listed) != own if not name else not set(listed) <= own):
+                yield f"{home}/{split}.json does not list the records of {split}"
+            chosen |= set(listed if name else own)
+        members = (post for post in posts if post["filename"] in chosen)
+        parts[name] = count_parts((by_image[each["filename"]].split, each["caption"], each["user"]) for each in members)
+    if (folder / STATISTICS).read_text(encoding="utf-8") != posts_tsv(PostFacts([], parts), dataset):
+        yield f"{STATISTICS} does not count {DATASET}"
+    sample = json.loads((folder / "sample" / DATASET).read_bytes())
+    shown = {path.name: sha256_file(path) for path in (folder / "sample" / FOLDER).glob("*")}
+    if (
+        len(sample) != min(SAMPLE, len(posts))
+        or not all(each in posts for each in sample)
+        or shown != {each["filename"]: by_image[each["filename"]].image_sha256 for each in sample}
+    ):
+        yield f"sample is not of {DATASET} and its images"
     left = dict(by_image)
     with tarfile.open(folder / IMAGES) as tar:
         for member in tar:
@@ -216,6 +262,8 @@ def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -
 
 def _verify_card(folder: Path, records: dict[str, Record]) -> Iterator[str]:
     _, front, _ = (folder / "README.md").read_text(encoding="utf-8").split("---\n", 2)
-    stated = {split["name"]: split["num_examples"] for split in yaml.load(front, YAML_LOADER)["dataset_info"][0]["splits"]}
-    if stated != (counted := dict(Counter(record.split for record in records.values()))):
-        yield f"README.md states {dict(islice(stated.items(), 3))} examples, and there are {counted}"
+    stated = yaml.load(front, YAML_LOADER)
+    spoken = [path.name for path in (folder / SPEECH).glob("*")]
+    for name, value in hub_files(folder, Counter(record.split for record in records.values()), spoken).items():
+        if stated.get(name) != value:
+            yield f"README.md states other {name} than the files have"

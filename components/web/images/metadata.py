@@ -1,4 +1,4 @@
-"""Remove metadata from image files: camera, location, author, comments, thumbnails.
+"""Remove metadata from image files: camera, location, author, comments, thumbnails, and every part whose use is not known.
 
 Pixel data are copied byte for byte. Colour profiles, sizes, animation and EXIF's orientation stay. Sources: ITU T.81 annex B
 (JPEG), W3C PNG third edition sections 5 and 11, GIF89a, the WebP container specification.
@@ -11,7 +11,12 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 
+from components.web.images.head import FRAMES
 from components.web.images.opening import read_orientation
+
+JPEG_KEPT = FRAMES | {0xC4, 0xCC, 0xDA, 0xDB, 0xDD}
+"""Markers of frames, Huffman and arithmetic tables, scans, quantisation tables and restart intervals."""
+WEBP_KEPT = frozenset([b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"EXIF"])
 
 PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD hIST pHYs sPLT cICP mDCv cLLi acTL fcTL fdAT".split()
@@ -70,13 +75,13 @@ def _jpeg_segment(marker: int, segment: bytes) -> bytes:
     if marker == 0xE1 and body.startswith(b"Exif\0\0"):
         exif = _only_orientation(body)
         return b"\xff\xe1" + struct.pack(">H", 8 + len(exif)) + body[:6] + exif if exif else b""
-    if marker == 0xE0:
-        return segment if body.startswith(b"JFIF\0") else b""  # JFXX holds a thumbnail
+    if marker == 0xE0:  # JFXX is a thumbnail, and JFIF may end with one
+        return b"\xff\xe0\0\x10" + body[:12] + b"\0\0" if body.startswith(b"JFIF\0") and len(body) >= 14 else b""
     if marker == 0xE2:
         return segment if body.startswith(b"ICC_PROFILE\0") else b""
     if marker == 0xEE:
-        return segment if body.startswith(b"Adobe") else b""
-    return b"" if 0xE0 <= marker <= 0xEF or marker == 0xFE else segment
+        return b"\xff\xee\0\x0e" + body[:12] if body.startswith(b"Adobe") and len(body) >= 12 else b""
+    return segment if marker in JPEG_KEPT else b""
 
 
 def _scan_end(data: bytes, at: int) -> int:
@@ -113,30 +118,36 @@ def _png(data: bytes) -> bytes:
 def _webp(data: bytes) -> bytes:
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         raise Unreadable("no WEBP")
-    chunks, parts = [b"WEBP"], list(_riff(data))
+    (size,) = struct.unpack_from("<I", data, 4)
+    if 8 + size > len(data) + 1:
+        raise Unreadable("it is cut off")
+    chunks, parts = [b"WEBP"], list(_riff(data, 12, 8 + size))
     exif = next((_only_orientation(body) for name, body in parts if name == b"EXIF"), b"")
     for name, body in parts:
         if name == b"VP8X":
-            body = bytes([body[0] & ~0x0C | (0x08 if exif else 0)]) + body[1:]  # flags: EXIF, XMP
+            body = bytes([body[0] & ~0x0C | (0x08 if exif else 0)]) + body[1:10]  # flags: EXIF, XMP
         if name == b"EXIF":
             body, exif = exif, b""  # a second one is ignored
-        if body and name != b"XMP ":
-            chunks.append(name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2))
+        if name == b"ANMF":
+            frame = (_chunk(*each) for each in _riff(body, 16, len(body)) if each[0] in (b"ALPH", b"VP8 ", b"VP8L"))
+            body = body[:16] + b"".join(frame)
+        if body and name in WEBP_KEPT:
+            chunks.append(_chunk(name, body))
     content = b"".join(chunks)
     return b"RIFF" + struct.pack("<I", len(content)) + content
 
 
-def _riff(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    (size,) = struct.unpack_from("<I", data, 4)
-    end, at = 8 + size, 12
-    if end > len(data) + 1:
-        raise Unreadable("it is cut off")
+def _riff(data: bytes, at: int, end: int) -> Iterator[tuple[bytes, bytes]]:
     while at + 8 <= end:
         name, length = struct.unpack_from("<4sI", data, at)
         body, at = data[at + 8 : at + 8 + length], at + 8 + length + length % 2
         if len(body) != length:
             raise Unreadable("a chunk is cut off")
         yield name, body
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
 
 
 def _gif(data: bytes) -> bytes:
@@ -151,8 +162,10 @@ def _gif(data: bytes) -> bytes:
         if data[at] == 0x21:
             label, at = data[at + 1], _blocks_end(data, at + 2)
             looping = label == 0xFF and data[start + 3 : start + 14] in (b"NETSCAPE2.0", b"ANIMEXTS1.0")
-            if label == 0xF9 or looping:
-                out.append(data[start:at])
+            if label == 0xF9 and data[start + 2] == 4:
+                out.append(data[start : start + 7] + b"\0")
+            elif looping and data[start + 14 : start + 16] == b"\3\1":
+                out.append(data[start : start + 18] + b"\0")
         elif data[at] == 0x2C:
             packed = data[at + 9]
             at = _blocks_end(data, at + 11 + (3 << (packed & 7) + 1 if packed & 0x80 else 0))

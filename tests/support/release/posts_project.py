@@ -78,6 +78,7 @@ def posts(count: int = 24) -> list[dict[str, Any]]:
                 "group": f"{number - number % 8 if number % 8 < 2 else number:016x}",
                 "posted": f"2026-{number % 12 + 1:02d}-03T10:00:00Z" if number else "",
                 "collected": "2026-11-21T00:00:00Z", "media": f"00000/{number}.bin",
+                "width": 24 if number % 3 else 16, "height": 16 if number % 3 else 24,
             }
         )  # fmt: skip
     return made

@@ -5,7 +5,7 @@ The audio is made of tones. Images, captions and addresses can be imported again
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,6 +82,8 @@ def spoken_project(
     posts: bool = False,
     gone: Sequence[tuple[str, str]] = (),
     params: dict[str, Any] | None = None,
+    languages: Mapping[str, str] | None = None,
+    spoken_of: Sequence[Caption] | None = None,
 ) -> Path:
     """Write the project, half of the records in each of two shards.
 
@@ -90,6 +92,8 @@ def spoken_project(
         posts: give each caption an identifier as Flickr8k's.
         gone: (key, rule) of records that the crawl dropped.
         params: more of params.yaml.
+        languages: key → language, '' for other keys; None for English.
+        spoken_of: captions with synthetic speech; None for all.
     """
     (root / "images").mkdir(parents=True, exist_ok=True)
     chain: dict[str, Any] = {
@@ -110,11 +114,14 @@ def spoken_project(
             "split": each.split,
             "group": each.key,
             "text": each.caption,
+            **({} if languages is None else {"language": languages.get(each.key, "")}),
         }
         for each in captions
     ]
     split = write_stage(root, "split", "mine", crawl, splits)
-    write_stage(root, "synthesize", "voices_of_mine", split, [spoken(each, VOICES, "synthetic") for each in captions])
+    write_stage(
+        root, "synthesize", "voices_of_mine", split, [spoken(each, VOICES, "synthetic") for each in (spoken_of or captions)]
+    )
     if recorded:
         write_stage(root, "import_recordings", "mine", split, [spoken(each, PEOPLE, "human") for each in captions])
     return root

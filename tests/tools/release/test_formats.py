@@ -7,22 +7,23 @@ import json
 import re
 import shutil
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
 from PIL import Image
 
-from components.core import split_files
 from components.core.digests import sha256_bytes
-from components.core.split_files import ParquetShards, tar_header
+from components.tools.release import split_files
 from components.tools.release.formats import sample_key
 from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
+from components.tools.release.split_files import ParquetShards, tar_header
 from components.tools.release.verify import verify_release
 from components.tools.takedown.listing import add
 from tests.support import PROJECT
@@ -30,7 +31,7 @@ from tests.support.release.posts_project import posts, project
 from tests.support.release.project import ROWS, WEB
 from tests.support.release.project import project as web_project
 from tests.tools.release.posts_files import archive, files, refusal
-from tests.tools.release.spoken_project import CAPTIONS, VOICES, spoken, spoken_project
+from tests.tools.release.spoken_project import CAPTIONS, VOICES, Caption, spoken, spoken_project
 
 ALL = ("parquet", "webdataset")
 
@@ -119,6 +120,25 @@ def test_datasets_loads_records_and_corpora_of_a_release_without_formats(tmp_pat
     assert utterances["test"][0]["caption"] == CAPTIONS[6].caption and utterances["test"][0]["pitch"] == -0.5
 
 
+def test_datasets_changes_no_text_that_looks_like_a_number_or_like_nothing(tmp_path: Path, load: Any) -> None:
+    captions = [
+        Caption("0012345678901234", "0001", "007", "train"), Caption("12e4567890123456", "0002", "1e5", "train"),
+        Caption("0000000000000001", "0003", "NA", "validation"), Caption("0000000000000002", "0004", "null", "test"),
+    ]  # fmt: skip
+    root = spoken_project(tmp_path / "p", captions, languages={"0000000000000002": "fr"})
+    release(root, "mine", tmp_path / "out")
+    for name in ("records", "voices_of_mine-synthetic"):
+        rows = [row for split in load(tmp_path / "out", name).values() for row in split]
+        ids = [row.get("record", row["id"]) for row in rows]
+        assert [(key, row["image"], row["caption"], row["split"]) for key, row in zip(ids, rows, strict=True)] == captions
+        assert [row["language"] for row in rows] == (["", "", "", "fr"] if name == "records" else ["en"] * 4)
+    page = (PROJECT / "docs/release.md").read_text(encoding="utf-8")
+    line = next(line for line in page.splitlines() if line.startswith("captions = pandas"))
+    names: dict[str, Any] = {"pandas": pandas}
+    exec(line.replace("english-1", str(tmp_path / "out")), names)
+    assert names["captions"].values.tolist()[0][4:] == ["", "007"]
+
+
 def test_webdataset_reads_a_sample_for_each_image_with_its_captions_and_audio(whole: Path) -> None:
     import webdataset
 
@@ -145,18 +165,29 @@ def test_webdataset_reads_the_corpora_by_utterance(whole: Path) -> None:
         assert each["txt"] == texts[each["json"]["record"]] and each["json"]["audio_sha256"] == sha256_bytes(each["flac"])
 
 
-def test_the_documented_examples_load_a_release(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: Any) -> None:
+@pytest.mark.parametrize("media", [True, False])
+def test_the_documented_examples_load_a_release(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: Any, capsys: pytest.CaptureFixture[str], media: bool
+) -> None:
     import datasets
 
     release(spoken_project(tmp_path / "p"), "mine", tmp_path / "english-1")
-    (tmp_path / "english-2").symlink_to(whole)
+    if media:
+        (tmp_path / "english-2").symlink_to(whole)
+    else:
+        root = spoken_project(tmp_path / "q", spoken_of=CAPTIONS[2:])
+        release(root, "mine", tmp_path / "english-2", formats=ALL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     page = (PROJECT / "docs/release.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```", page.partition("## Load")[2].partition("\n## ")[0], re.S)
     assert len(examples) == 5
+    capsys.readouterr()
     for example in examples:
         exec(example.replace("english-synthetic", "voices_of_mine-synthetic"), {})
+    shown = capsys.readouterr().out
+    # One image by pandas, one by datasets, two by WebDataset.
+    assert shown.count("(24, 16)") == (4 if media else 0) and shown.count(sample_key(CAPTIONS[2].image)) == 1
 
 
 def samples_of(out: Path) -> dict[str, str]:
@@ -184,6 +215,12 @@ def test_keys_are_the_same_in_a_release_with_other_records(tmp_path: Path) -> No
     assert all(one[key] == two[key] for key in one.keys() & two.keys())
 
 
+def test_an_image_has_one_sample_whatever_its_name_looks_like(tmp_path: Path) -> None:
+    captions = [each._replace(image=f"{number // 2:04d}") for number, each in enumerate(CAPTIONS)]
+    made = release(spoken_project(tmp_path / "p", captions), "mine", tmp_path / "out", formats=ALL)
+    assert made["samples"] == 4 and set(samples_of(tmp_path / "out").values()) == {"0000", "0001", "0002", "0003"}
+
+
 def test_posts_have_their_published_images_and_no_order_of_theirs(tmp_path: Path, load: Any) -> None:
     records = posts()
     records[0]["caption"] += "\nE o mar."
@@ -200,6 +237,10 @@ def test_posts_have_their_published_images_and_no_order_of_theirs(tmp_path: Path
             assert row["records"] == [row["image_address"].partition(".")[0]]
     assert sum(len(split) for split in loaded.values()) == len(images)
     assert verify_release(tmp_path / "out").errors == []
+    shutil.rmtree(tmp_path / "out/webdataset")
+    parquet_with(tmp_path / "out", {"image": None, "sha256": ""})
+    (tmp_path / "out" / SUMS).write_text(checksums(tmp_path / "out"))
+    assert any(line.startswith("parquet/test-00000.parquet: sample") for line in verify_release(tmp_path / "out").errors)
 
 
 def test_images_need_a_licence_and_what_is_taken_down_is_in_no_sample(tmp_path: Path) -> None:
@@ -265,13 +306,13 @@ def test_headers_are_those_of_the_standard_library(name: str, size: int) -> None
     assert tar_header(name, size) == expected_header.tobuf(tarfile.USTAR_FORMAT)
 
 
-def parquet_with(out: Path, change: dict[str, Any]) -> None:
+def parquet_with(out: Path, change: dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     path = out / "parquet/test-00000.parquet"
     table = pq.read_table(path)
     path.unlink()
     with ParquetShards(out / "parquet", table.schema) as shards:
         for row in table.to_pylist():
-            shards.add("test", row | change, 0)
+            shards.add("test", row | (change(row) if callable(change) else change), 0)
 
 
 def tar_without(out: Path, suffix: str, other: bytes | None = None) -> None:
@@ -287,12 +328,48 @@ def tar_without(out: Path, suffix: str, other: bytes | None = None) -> None:
                 tar.addfile(header, io.BytesIO(content))
 
 
+def move_training_samples(out: Path) -> None:
+    both = pa.concat_tables(pq.read_table(out / f"parquet/{split}-00000.parquet") for split in ("test", "train"))
+    pq.write_table(both, out / "parquet/test-00000.parquet")
+    (out / "parquet/train-00000.parquet").unlink()
+
+
+def load_the_test_for_training(out: Path) -> None:
+    card = (out / "README.md").read_text(encoding="utf-8")
+    (out / "README.md").write_text(card.replace("parquet/train-*", "parquet/test-*"), encoding="utf-8")
+
+
+def change_typed(out: Path) -> None:
+    path = out / "records/test-00000.parquet"
+    rows = [{**row, "caption": "A cat"} for row in pq.read_table(path).to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
 def spoiled() -> Iterator[Any]:
+    yield pytest.param(change_typed, "records/test.csv: its Parquet files have other rows", id="typed")
+    yield pytest.param(move_training_samples, "parquet/test-00000.parquet: sample", id="another split's file")
+    yield pytest.param(load_the_test_for_training, "README.md states other configs", id="configs")
     image = {"bytes": b"another", "path": "a.png"}
     for change in ({"key": "0" * 16}, {"split": "train"}, {"image": image}, {"audio": []}, {"languages": ["pt", "pt"]}):
         yield pytest.param(
             lambda out, change=change: parquet_with(out, change), "parquet/test-00000.parquet: sample", id=str([*change])
         )
+    for name, value in {"spoken": "A cat", "voice": "nobody", "pitch": 0.5, "record": "0" * 16, "audio_sha256": "0" * 64}.items():
+        what = lambda row, more={name: value}: {"utterances": [each | more for each in row["utterances"]]}  # noqa: E731
+        yield pytest.param(
+            lambda out, what=what: parquet_with(out, what), "parquet/test-00000.parquet: sample", id=f"utterances' {name}"
+        )
+    for change in (
+        {"width": 25},
+        {"height": 17, "width": 24},
+        lambda row: {"image": row["image"] | {"path": "Maria.png"}},
+        lambda row: {"audio": [each | {"path": "Maria.flac"} for each in row["audio"]]},
+    ):
+        yield pytest.param(lambda out, change=change: parquet_with(out, change), "parquet/test-00000.parquet: sample")
+    left_out = {"image": None, "sha256": ""}
+    yield pytest.param(
+        lambda out: parquet_with(out, left_out), "webdataset/test-00000.tar: sample", id="image in one format only"
+    )
     for suffix, other in ((".png", None), (".png", b"x"), (".flac", b"x"), (".txt", b"A cat")):
         what = lambda out, suffix=suffix, other=other: tar_without(out, suffix, other)  # noqa: E731
         yield pytest.param(what, "webdataset/test-00000.tar: sample", id=f"{suffix} {other!r}")

@@ -34,7 +34,10 @@ def test_the_files_have_the_papers_layout(posts_release: Path) -> None:
     assert set(archive(posts_release)) == {f"images/{each['filename']}" for each in instances}
     assert [each["filename"] for each in instances] == sorted(each["filename"] for each in instances)
     names = {"dataset.json", "images.tar.gz", "settings.json", "statistics.tsv", "README.md", "datasheet.md", "datasheet.html"}
-    names |= {"croissant.json", *(f"records/{split}.csv" for split in ("train", "validation", "test"))}
+    names |= {
+        "croissant.json",
+        *(f"records/{split}{end}" for split in ("train", "validation", "test") for end in (".csv", "-00000.parquet")),
+    }
     parts = {
         f"{folder}/{split}.json" for folder in ("splits", "subsets/#small", "subsets/large") for split in set(SPLIT_OF.values())
     }

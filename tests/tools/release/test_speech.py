@@ -10,10 +10,8 @@ from typing import Any
 
 import pytest
 
-from components.core import split_files
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
-from components.core.split_files import SplitTables
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES as CATALOGUE
 from components.stages.crawl.run import run as run_crawl
@@ -22,8 +20,10 @@ from components.stages.import_recordings.corpora import open_corpus
 from components.stages.import_recordings.run import run as run_import
 from components.stages.split import ByText
 from components.stages.split.run import run as run_split
+from components.tools.release import split_files
 from components.tools.release.kinds import release
 from components.tools.release.records import SPLITS, read_csv
+from components.tools.release.split_files import SplitTables
 from components.tools.takedown.listing import add
 from tests.support import make_stage
 from tests.support.crawl.crawls import fixture_params

@@ -9,6 +9,8 @@ import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from components.core.errors import HearsightError
@@ -79,6 +81,24 @@ def lose_speech(out: Path) -> None:
     rewrite_audio(out / CORPUS, b"")
 
 
+def change_member(out: Path, end: str, old: bytes, new: bytes) -> None:
+    path = out / CORPUS / "test-00000.tar"
+    with tarfile.open(path) as tar:
+        members = {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+    assert any(old in data for name, data in members.items() if name.endswith(end))
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, data in members.items():
+            add_member(tar, name, data.replace(old, new) if name.endswith(end) else data)
+
+
+def change_spoken(out: Path) -> None:
+    path = out / CORPUS / "manifests/test"
+    change(path.with_suffix(".csv"), ',"A dog runs, spoken"', ',"A cat runs, spoken"')
+    typed = path.with_name("test-00000.parquet")
+    rows = [{**row, "spoken": row["spoken"].replace("dog", "cat")} for row in pq.read_table(typed).to_pylist()]
+    pq.write_table(pa.Table.from_pylist(rows), typed)
+
+
 def state_another_size(out: Path) -> None:
     document = json.loads((out / "croissant.json").read_text())
     document["distribution"][0]["contentSize"] = "1 B"
@@ -102,6 +122,14 @@ def state_another_size(out: Path) -> None:
         (exchange_speech, "is not the audio of 0000000000000006-0"),
         (lose_speech, "the audio of 0000000000000006-0 is missing"),
         (lambda out: change(out / "README.md", "num_examples: 4", "num_examples: 5"), "README.md states"),
+        (
+            lambda out: change(out / "README.md", "dataset_info:", "dataset_info: []\nother:"),
+            "README.md states other dataset_info",
+        ),
+        (change_spoken, "the text or values of 0000000000000006-0 are not those of its manifest"),
+        (lambda out: change_member(out, ".txt", b"A dog", b"A cat"), "the text or values of 0000000000000006-0"),
+        (lambda out: change_member(out, ".json", b"flite-slt", b"nobody"), "the text or values of 0000000000000006-0"),
+        (lambda out: change(out / "statistics.tsv", "train\t4", "train\t5"), "statistics.tsv does not count the records"),
         (state_another_size, "croissant.json: README.md has another size than described"),
         (lambda out: change(out / "settings.json", '"layout": "tsv"', '"layout": "cc3m"'), "tables cannot be read"),
         (lambda out: (out / "croissant.json").write_text("{"), "croissant.json cannot be read"),
@@ -133,6 +161,46 @@ def test_images_and_splits_of_posts_are_compared_with_the_records(posts_release:
     assert "images.tar.gz: images/other.jpg is not the image of a record" in errors
     # 24 images are missing, and two lines come before: the rest is counted.
     assert f"tables: {24 + 2 - SHOWN} more errors" in errors
+
+
+def test_labels_are_compared_with_the_training_records(tmp_path: Path) -> None:
+    release(project(tmp_path / "p"), "english", tmp_path / "out")
+    name = "Image_Labels_Subset_Train_english-Labels-training.tsv"
+    change(tmp_path / "out" / name, "a red kite", "a blue kite")
+    (tmp_path / "out" / SUMS).write_text(checksums(tmp_path / "out"))
+    assert f"{name}: line 1 is not read as a record of train" in verify_release(tmp_path / "out").errors
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        (lambda out: change(out / "statistics.tsv", "posts\ttest\t6\t", "posts\ttest\t6\t1"), "statistics.tsv does not count"),
+        (lambda out: change(out / "dataset.json", '"user": "', '"user": "0'), "statistics.tsv does not count dataset.json"),
+        (lambda out: (out / "sample/dataset.json").write_text("[]\n"), "sample is not of dataset.json"),
+        (lambda out: change(out / "sample/dataset.json", '"caption": "', '"caption": "x'), "sample is not of dataset.json"),
+        (lambda out: next((out / "sample/images").iterdir()).write_bytes(b"x"), "sample is not of dataset.json"),
+        (lambda out: change(out / "subsets/large/test.json", '[\n"', '[\n"x'), "subsets/large/test.json does not list"),
+    ],
+)
+def test_statistics_sample_and_subsets_of_posts_are_compared(
+    posts_release: Path, tmp_path: Path, spoil: Callable[[Path], None], error: str
+) -> None:
+    shutil.copytree(posts_release, tmp_path / "copy")
+    spoil(tmp_path / "copy")
+    (tmp_path / "copy" / SUMS).write_text(checksums(tmp_path / "copy"))
+    assert any(line.startswith(error) for line in verify_release(tmp_path / "copy").errors)
+
+
+@pytest.mark.parametrize("spoil", [lambda data: data[: len(data) // 2], lambda data: data[:40] + b"\xff" * 40 + data[80:]])
+def test_a_damaged_archive_is_an_error_and_no_traceback(
+    posts_release: Path, tmp_path: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    shutil.copytree(posts_release, tmp_path / "copy")
+    path = tmp_path / "copy/images.tar.gz"
+    path.write_bytes(spoil(path.read_bytes()))
+    (tmp_path / "copy" / SUMS).write_text(checksums(tmp_path / "copy"))
+    errors = verify_release(tmp_path / "copy").errors
+    assert any(line.startswith("tables cannot be read: ") for line in errors) and not any("\n" in line for line in errors)
 
 
 def test_the_command_prints_one_line_for_each_error_and_exits_with_2(copy: Path, tmp_path: Path) -> None:

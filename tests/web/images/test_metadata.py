@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from typing import Any
 
 import pytest
@@ -88,6 +89,50 @@ def test_colour_profiles_are_kept_and_trailing_bytes_removed() -> None:
         with Image.open(io.BytesIO(now)) as image:
             assert image.info["icc_profile"] == profile
         assert NAME not in now
+
+
+def segment(marker: int, body: bytes) -> bytes:
+    return bytes([0xFF, marker]) + struct.pack(">H", 2 + len(body)) + body
+
+
+def chunk(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+
+def riff(data: bytes) -> bytes:
+    return b"RIFF" + struct.pack("<I", len(data) - 8) + data[8:]
+
+
+JPEG, WEBP, MOVING, GIF = drawn_image(3), drawn_image(3, "WEBP"), frames("WEBP"), frames("GIF")
+FRAME = chunk(b"C2PA", NAME)
+HIDDEN = {
+    **{f"JPEG marker {each:X}": (JPEG, JPEG[:2] + segment(each, NAME) + JPEG[2:]) for each in (0x02, 0xDC, 0xDE, 0xF0, 0xFD)},
+    "JPEG thumbnail": (JPEG, JPEG[:2] + segment(0xE0, JPEG[6:18] + b"\1\4" + NAME + b"M") + JPEG[20:]),
+    "JPEG Adobe": (
+        JPEG[:20] + segment(0xEE, b"Adobe\0d\0\0\0\0\1") + JPEG[20:],
+        JPEG[:20] + segment(0xEE, b"Adobe\0d\0\0\0\0\1" + NAME) + JPEG[20:],
+    ),
+    **{f"WEBP {name.decode()}": (WEBP, riff(WEBP + chunk(name, NAME))) for name in (b"C2PA", b"META", b"IPTC", b"xmp ")},
+    "WEBP frame": (
+        MOVING,
+        riff(
+            MOVING[: (at := MOVING.index(b"ANMF")) + 4]
+            + struct.pack("<I", (size := int.from_bytes(MOVING[at + 4 : at + 8], "little")) + len(FRAME))
+            + MOVING[at + 8 : at + 8 + size]
+            + FRAME
+            + MOVING[at + 8 + size :]
+        ),
+    ),
+    "GIF loop": (GIF, GIF.replace(b"NETSCAPE2.0\3\1\0\0", b"NETSCAPE2.0\3\1\0\0" + bytes([len(NAME)]) + NAME)),
+    "GIF control": (GIF, GIF[: (at := GIF.index(b"!\xf9\4")) + 7] + bytes([len(NAME)]) + NAME + GIF[at + 7 :]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_a_part_whose_use_is_not_known_is_removed(name: str) -> None:
+    (plain, was), kind = HIDDEN[name], name.split()[0]
+    assert NAME in was and without_metadata(was, kind) == without_metadata(plain, kind)
+    assert pixels(without_metadata(was, kind)) == pixels(plain)
 
 
 @pytest.mark.parametrize("name", SIGNED)

@@ -40,16 +40,24 @@ class SplitFiles:
 
 
 class SplitTables(SplitFiles):
-    """CSV files with a header (RFC 4180, UTF-8), ``<split>.csv``; those of ``splits`` are there without rows too."""
+    """CSV files with a header (RFC 4180, UTF-8), ``<split>.csv``; those of ``splits`` are there without rows too.
 
-    def __init__(self, folder: Path, header: Sequence[str], splits: Iterable[str] = ()) -> None:
+    The rows are in Parquet files too, since programs guess the types of CSV: of names like 0012 numbers, of 'NA' nothing.
+    ``numbers`` are the columns of numbers; all others are text.
+    """
+
+    def __init__(self, folder: Path, header: Sequence[str], splits: Iterable[str] = (), numbers: Sequence[str] = ()) -> None:
         super().__init__(folder)
+        self._kinds = {name: float if name in numbers else str for name in header}
+        schema = pa.schema({name: pa.float64() if kind is float else pa.string() for name, kind in self._kinds.items()})
+        self._typed = self._stack.enter_context(ParquetShards(folder, schema))
         self._header, self._writers = header, dict[str, Any]()
         for split in splits:
             self._open(split)
 
-    def add(self, split: str, row: Sequence[Any]) -> None:
-        """Write one row."""
+    def add(self, split: str, row: Sequence[str]) -> None:
+        """Write one row of texts."""
+        self._typed.add(split, {name: kind(text) for (name, kind), text in zip(self._kinds.items(), row, strict=True)}, 0)
         (self._writers.get(split) or self._open(split)).writerow(row)
 
     def _open(self, split: str) -> Any:
