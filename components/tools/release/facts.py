@@ -23,8 +23,8 @@ STATEMENTS = {
 """Property of Croissant 1.1 or its RAI vocabulary that only publishers know → their statement."""
 SETTINGS = "settings.json"
 SOFTWARE = f"Hearsight {version('hearsight')}"
-PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "server", "tag", "variants")
-"""Settings of ``crawl.source`` that are published: none of them names an account."""
+PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "tag", "variants")
+"""Settings of ``crawl.source`` that are published: none names an account, or a server, which may be one person's."""
 TOGETHER = {
     "group": "no group of near-duplicate images",
     "owner": "no account and no group of near-duplicate images",

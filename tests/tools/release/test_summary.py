@@ -18,9 +18,11 @@ from components.tools.release.questions import SUMMARY
 from components.tools.release.verify import verify_release
 from components.web.consent.policy import RULES
 from tests.support.command import hearsight
+from tests.support.release.posts_project import SETTINGS as posts_settings
 from tests.support.release.posts_project import project as posts_project
 from tests.support.release.project import project as captions_project
 from tests.tools.release import spoken_project
+from tests.tools.release.posts_files import files
 from tests.tools.release.spoken_project import Caption
 
 TEMPLATE = ["1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3"]
@@ -120,9 +122,12 @@ def test_a_release_without_its_crawl_has_a_summary_that_says_so(tmp_path: Path) 
     assert "meadow.sample" in found["2.3.6"] and verify_release(tmp_path / "out").errors == []
 
 
-def test_a_summary_of_posts_names_no_server_that_may_be_a_persons(tmp_path: Path) -> None:
+def test_a_summary_of_posts_names_no_server_that_may_be_a_persons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = {**posts_settings["crawl"]["source"], "server": "https://maria.example"}
+    monkeypatch.setitem(posts_settings, "crawl", {"source": source})
     release(posts_project(tmp_path / "p"), "posts", tmp_path / "out", summary=True)
     found = answers(tmp_path / "out")
+    assert not [name for name, content in files(tmp_path / "out").items() if b"maria.example" in content]
     assert "Addresses of posts are not published" in found["2.3.6"] and "Accounts are keyed hashes" in found["3.3.1"]
     assert verify_release(tmp_path / "out").errors == []
 
