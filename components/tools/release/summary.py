@@ -59,7 +59,7 @@ def measure_files(folder: Path) -> dict[str, Any]:
         splits[record.split] += 1
         languages[record.language] += 1
         domains[urlsplit(record.image).netloc if "://" in record.image else ""] += 1
-        images.add(hash(record.image))
+        images.add(hash(record.image_sha256 or record.image))
         words += len(tokenize(record.caption))
     local = domains.pop("", 0)
     ranked = sorted(domains.items(), key=lambda item: (-item[1], item[0]))

@@ -100,6 +100,13 @@ def test_sizes_domains_days_and_opt_outs_are_those_of_files_ledgers_and_snapshot
     assert "secret" not in everything and "me@example.org" not in everything
 
 
+def test_an_image_at_two_addresses_is_one_image(tmp_path: Path) -> None:
+    captions = [each._replace(image=f"http://{host}/1.png") for host, each in zip("ab", CAPTIONS[2:4], strict=True)]
+    release(spoken_project.spoken_project(tmp_path / "p", captions), "mine", tmp_path / "out", summary=True)
+    values = json.loads((tmp_path / "out/summary.json").read_text())["release"]
+    assert (values["images"], values["domains"]) == (1, 2)
+
+
 def test_what_nobody_stated_or_knows_is_marked_for_a_person(root: Path, tmp_path: Path) -> None:
     found = answers(root / "out")
     unknown = {number for number, entry in SUMMARY.questions.items() if "stated" in entry} - {"1.2.1", "2.4.1"}
