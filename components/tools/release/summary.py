@@ -26,6 +26,7 @@ from components.tools.release.questions import SUMMARY, Answer, Table, share
 from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
+from components.web.canonical import is_folder_image
 from components.web.consent.policy import RULES
 from components.web.stored_snapshots import INDEX
 from components.web.takedown_list import RULE as TAKEN_DOWN
@@ -85,7 +86,7 @@ def _of_project(facts: Facts) -> dict[str, Any]:
         "outputs": {f"{each['dataset']}/{each['stage']}": each["manifest_sha256"] for each in lineages},
         "source": describe_source(crawl),
         "kind": crawl.get("source", {}).get("provider") or crawl.get("source", {}).get("kind", ""),
-        "crawler": {name: crawl[name] for name in CRAWLER if name in crawl},
+        "crawler": {name: crawl[name] for name in CRAWLER if name in crawl} if _was_fetched(inputs) else {},
         "collected": [span.first, span.last] if span.first else [],
         "losses": [asdict(loss) for loss in count_losses(inputs)],
         "left_out": dict(sorted(Counter(facts.left_out.values()).items())),
@@ -95,15 +96,22 @@ def _of_project(facts: Facts) -> dict[str, Any]:
     }
 
 
+def _was_fetched(inputs: ReleaseInputs) -> bool:
+    """Return whether the crawl has images of the web; those of a folder are files that it only read."""
+    shards = inputs.stages["crawl"].shards if "crawl" in inputs.stages else ()
+    return any(not is_folder_image(url) for shard in shards for url in shard.read(["image_url"])["image_url"].to_pylist())
+
+
 def read_collected(inputs: ReleaseInputs) -> Span:
-    """Return the days on which posts were collected and the crawl's snapshot was fetched; empty where it is not here."""
+    """Return the days on which posts were collected and the crawl's snapshot was fetched; empty if neither is known."""
     span = Span()
     for time in filter(None, pc.unique(inputs.split.table(["collected"])["collected"]).to_pylist()):
         span.add(time)
     snapshot = inputs.settings.get("crawl", {}).get("snapshot", "")
     with suppress(OSError), (inputs.split.path.parents[1] / "store" / snapshot / INDEX).open(encoding="utf-8") as index:
         for line in index:
-            span.add(json.loads(line)["fetched"])
+            if not is_folder_image((answer := json.loads(line))["url"]):
+                span.add(answer["fetched"])
     return span
 
 
@@ -142,7 +150,7 @@ def _tables(values: Mapping[str, Any]) -> dict[str, Table]:
     return {
         "1.3.1": [["modality", "size:", "of", "size in the template"], *bands],
         "2.3.6": [["domain", "records:", "share:"], *domains] if domains else [],
-        "3.1.2": [["rule", "statement", "pages:", "images or posts:"], *reserved] if crawled else [],
+        "3.1.2": [["rule", "statement", "pages:", "images or posts:"], *reserved] if values["project"]["crawler"] else [],
         "3.3.2": loss_table(values["losses"]),
     }
 
