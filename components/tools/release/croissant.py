@@ -21,12 +21,12 @@ import yaml
 from components.core.digests import sha256_file
 from components.core.params import YAML_LOADER
 from components.tools.release.facts import SETTINGS, SOFTWARE, STATEMENTS, Facts, licence_address
-from components.tools.release.questions import DATA, RAI
+from components.tools.release.questions import DATA
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import Record
 from components.tools.release.speech import AUDIO, MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
 from components.tools.release.speech import FOLDER as SPEECH
-from components.tools.release.summary import list_values
+from components.tools.release.summary import describe_use
 
 NAME = "croissant.json"
 CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -46,7 +46,7 @@ def write_croissant(facts: Facts, folder: Path, values: Mapping[str, Any]) -> No
     Args:
         values: of :func:`summary.measure`.
     """
-    made = describe(facts, folder, values["description"]) | _provenance(facts) | _responsible(facts, values)
+    made = describe(facts, folder, values["description"]) | _provenance(facts) | describe_use(values, facts.publisher)
     (folder / NAME).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -114,16 +114,6 @@ def _activity(label: str, used: Sequence[str]) -> dict[str, Any]:
 
 def _entity_id(digest: str) -> str:
     return f"nih:sha-256;{digest}"  # RFC 6920, section 7
-
-
-def read_outputs(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the outputs that metadata name as their sources → digest."""
-    return {each["prov:label"]: each["sha256"] for each in document["prov:wasDerivedFrom"]}
-
-
-def _responsible(facts: Facts, values: Mapping[str, Any]) -> dict[str, Any]:
-    texts = {name: answer.paragraphs for name, answer in RAI.answers(list_values(values), facts.publisher, {}).items()}
-    return {name: text if len(text) > 1 else text[0] for name, text in texts.items() if any(text)}
 
 
 def _statements(facts: Facts) -> dict[str, Any]:

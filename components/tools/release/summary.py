@@ -1,7 +1,7 @@
 """Summarise the data of a release for ``summary.*`` (the template of the EU's AI Act) and for the RAI properties of its metadata.
 
 ``release`` of ``summary.json`` is counted from the release's own files, so anyone can count it again (:func:`check_summary`).
-``project`` is from ledgers, settings and lineages; the digests of the outputs, which also ``croissant.json`` has, bind it.
+``project`` is from ledgers, settings and lineages; what ``croissant.json`` says of them has to be the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from components.metrics.tokens import tokenize
 from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import Loss, Span, count_losses, loss_table
-from components.tools.release.questions import SUMMARY, Answer, Table, share
+from components.tools.release.questions import RAI, SUMMARY, Answer, Table, share
 from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
@@ -32,6 +32,8 @@ from components.web.stored_snapshots import INDEX
 from components.web.takedown_list import RULE as TAKEN_DOWN
 
 NAME = "summary.json"
+FILES = (NAME, "summary.md", "summary.html")
+"""A release has all of them or none."""
 CRAWLER = ("user_agent", "consent", "tdmrep", "per_host", "delay")
 """Settings of a crawl that are published."""
 DOMAINS = 0.1
@@ -134,6 +136,12 @@ def list_values(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def describe_use(values: Mapping[str, Any], publisher: Mapping[str, str]) -> dict[str, Any]:
+    """Return the RAI properties of ``croissant.json``; several paragraphs are a list."""
+    texts = {name: answer.paragraphs for name, answer in RAI.answers(list_values(values), publisher, {}).items()}
+    return {name: text if len(text) > 1 else text[0] for name, text in texts.items() if any(text)}
+
+
 def _tables(values: Mapping[str, Any]) -> dict[str, Table]:
     release, hours = values["release"], sum(values["hours"].values())
     total, listed = sum(release["records"].values()), release["most_records"].items()
@@ -170,20 +178,42 @@ def _answer(values: Mapping[str, Any]) -> dict[str, Answer]:
     return SUMMARY.answers(listed, values["stated"], _tables(listed))
 
 
-def check_summary(folder: Path, outputs: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each value that the files of a release do not have, and for each text that is not of the values.
+def check_summary(folder: Path, document: Mapping[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """Yield a line for each value that the files or ``croissant.json`` do not have, and for each text that is not of the values.
 
     Args:
-        outputs: of the project with their digests, as ``croissant.json`` names them.
+        document: ``croissant.json``.
+        counts: gets ``not_compared`` where another version wrote the texts.
     """
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        yield from (f"{name} is missing" for name in missing if len(missing) < len(FILES))
+        return
     values = json.loads((folder / NAME).read_bytes())
-    for name, value in measure_files(folder).items():
-        if values["release"].get(name) != value:
-            yield f"{NAME}: {name} is not what the files have"
-    if values["project"]["outputs"] != outputs:
-        yield f"{NAME}: the outputs are not those of croissant.json"
-    # Another version may word the sheet otherwise.
-    if values["project"]["software"] == SOFTWARE:
-        for suffix, text in SUMMARY.texts(values["dataset"], _answer(values)).items():
-            if (folder / f"summary.{suffix}").read_text(encoding="utf-8") != text:
-                yield f"summary.{suffix} does not state the values of {NAME}"
+    project: dict[str, Any] = values["project"]
+    yield from (f"{NAME}: {name} is not what the files have" for name in _differing(values["release"], measure_files(folder)))
+    stated = {name: values[name] for name in ("dataset", "description")}
+    stated |= {name: project[name] for name in ("software", "outputs")} | {"collected": "/".join(project["collected"])}
+    described = {
+        "dataset": document["name"],
+        "description": document["description"],
+        "software": document["prov:wasGeneratedBy"]["prov:wasAssociatedWith"]["prov:label"],
+        "outputs": {each["prov:label"]: each["sha256"] for each in document["prov:wasDerivedFrom"]},
+        "collected": document.get("rai:dataCollectionTimeframe", ""),
+    }
+    yield from (f"{NAME}: {name} is not as croissant.json states it" for name in _differing(stated, described))
+    if project["software"] != SOFTWARE:
+        # It may word them otherwise.
+        counts["not_compared"] = f"texts of the summary, by {project['software']}"
+        return
+    people = {entry["stated"]: document.get(name, "") for name, entry in RAI.questions.items() if "stated" in entry}
+    use = {name: text for name, text in document.items() if name.startswith("rai:")}
+    found = {f"summary.{suffix}": (folder / f"summary.{suffix}").read_text(encoding="utf-8") for suffix in ("md", "html")}
+    texts = {f"summary.{suffix}": text for suffix, text in SUMMARY.texts(values["dataset"], _answer(values)).items()}
+    for name in _differing(use | found, describe_use(values, people) | texts):
+        yield f"{name} does not state the values of {NAME}"
+
+
+def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """Return the names whose values differ, or that one of the two lacks."""
+    return [name for name in {**found, **expected} if found.get(name, ...) != expected.get(name, ...)]

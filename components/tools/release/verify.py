@@ -25,7 +25,7 @@ from components.speech.audio.files import RATE_HZ, read_sound
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.import_recordings.corpora import Recording, open_corpus
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.croissant import check_croissant, find_missing, read_outputs
+from components.tools.release.croissant import check_croissant, find_missing
 from components.tools.release.facts import SETTINGS
 from components.tools.release.files import SPLITS as TABLES
 from components.tools.release.formats import verify_samples
@@ -34,7 +34,6 @@ from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
-from components.tools.release.summary import NAME as SUMMARY
 from components.tools.release.summary import check_summary
 
 ROUNDING = 1e-3
@@ -208,8 +207,7 @@ def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -
     others = {name: digest for name, digest in sums.items() if name != CROISSANT}
     for line in check_croissant(document, folder, others):
         yield f"{CROISSANT}: {line}"
-    if SUMMARY in sums:
-        yield from check_summary(folder, read_outputs(document))
+    yield from check_summary(folder, document, result.counts)
     if missing := find_missing(document):
         result.counts["not_stated"] = ", ".join(missing)
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from components.tools.release import summary
+from components.tools.release.facts import SOFTWARE
 from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.questions import SUMMARY
@@ -157,6 +158,12 @@ def change(out: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
     (out / "summary.json").write_text(json.dumps(values))
 
 
+def rewrite(out: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the values, and write the texts anew from them."""
+    change(out, edit)
+    summary.write_summary(json.loads((out / "summary.json").read_text()), out)
+
+
 def replace(path: Path, old: str, new: str) -> None:
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
@@ -170,12 +177,23 @@ def replace(path: Path, old: str, new: str) -> None:
         (lambda out: change(out, lambda values: values["release"]["voices"].pop()), "voices is not what"),
         (
             lambda out: change(out, lambda values: values["project"]["outputs"].popitem()),
-            "the outputs are not those of croissant",
+            "outputs is not as croissant",
         ),
         (lambda out: change(out, lambda values: values["project"]["losses"].pop()), "summary.md does not state the values"),
         (lambda out: replace(out / "summary.md", "26.7%", "6.7%"), "summary.md does not state the values"),
         (lambda out: replace(out / "summary.html", "26.7%", "6.7%"), "summary.html does not state the values"),
         (lambda out: (out / "summary.json").write_text("{"), "cannot be read"),
+        (lambda out: (out / "summary.json").unlink(), "summary.json is missing"),
+        (lambda out: (out / "summary.html").unlink(), "summary.html is missing"),
+        (lambda out: rewrite(out, lambda values: values["release"].update(people=9)), "people is not what the files have"),
+        (lambda out: rewrite(out, lambda values: values.update(description="All is free.")), "description is not as croissant"),
+        (lambda out: rewrite(out, lambda values: values["project"]["collected"].pop()), "collected is not as croissant"),
+        (
+            lambda out: rewrite(out, lambda values: values["project"].update(software="Hearsight 9")),
+            "software is not as croissant",
+        ),
+        (lambda out: replace(out / "croissant.json", "record: 15 of 20 kept", "record: 20 of 20 kept"), "rai:dataPreprocessing"),
+        (lambda out: replace(out / "croissant.json", "2026-11-18/", "2025-11-18/"), "collected is not as croissant"),
     ],
 )
 def test_verify_counts_again_and_finds_another_number(
@@ -188,6 +206,17 @@ def test_verify_counts_again_and_finds_another_number(
     (tmp_path / "out" / SUMS).write_text(checksums(tmp_path / "out"))
     errors = verify_release(tmp_path / "out").errors
     assert any(error in line for line in errors), errors
+
+
+def test_texts_that_another_version_wrote_are_not_compared_and_this_is_said(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root / "out", tmp_path / "out")
+    for name in ("summary.json", "croissant.json"):
+        replace(tmp_path / "out" / name, SOFTWARE, "Hearsight 0.0.1")
+    (tmp_path / "out" / SUMS).write_text(checksums(tmp_path / "out"))
+    document = json.loads((tmp_path / "out/croissant.json").read_text())
+    counts: dict[str, Any] = {}
+    assert list(summary.check_summary(tmp_path / "out", document, counts)) == []
+    assert counts == {"not_compared": "texts of the summary, by Hearsight 0.0.1"}
 
 
 def test_the_command_writes_the_summary_only_when_asked(root: Path, tmp_path: Path) -> None:
