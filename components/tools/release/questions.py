@@ -58,10 +58,6 @@ class Sheet(NamedTuple):
         """As :attr:`stated`, with the fields that stand for what was not measured."""
         return self.stated | {entry["otherwise"]: entry["question"] for entry in self.questions.values() if "otherwise" in entry}
 
-    def unanswered(self, publisher: Mapping[str, str]) -> list[str]:
-        """Return the publishers' fields that are empty."""
-        return [name for name in self.stated if not publisher[name].strip()]
-
     def answers(self, values: Mapping[str, Any], publisher: Mapping[str, str], tables: Mapping[str, Table]) -> dict[str, Answer]:
         """Return every question's answer, in order."""
         answers: dict[str, Answer] = {}
@@ -80,10 +76,12 @@ class Sheet(NamedTuple):
         title = self.title.format(dataset)
         return {suffix: render(DATA, f"sheet.{suffix}", sheet=self, title=title, answers=answers) for suffix in ("md", "html")}
 
-    def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> None:
-        """Write the texts beside each other."""
+    def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> list[str]:
+        """Write the texts beside each other; return the publishers' fields whose questions have no answer."""
         for suffix, text in self.texts(dataset, answers).items():
             path.with_suffix(f".{suffix}").write_text(text, encoding="utf-8")
+        fields = {number: entry.get("stated") or entry.get("otherwise") for number, entry in self.questions.items()}
+        return [name for number, name in fields.items() if name and answers[number].paragraphs[:1] == [self.missing]]
 
 
 def share(part: float, whole: float) -> str:

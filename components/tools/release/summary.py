@@ -167,10 +167,10 @@ def _band(size: float, low: int, high: int, unit: str) -> tuple[str, str]:
     return unit, f"less than {low:,}" if size < low else f"{low:,} to {high:,}" if size <= high else f"more than {high:,}"
 
 
-def write_summary(values: Mapping[str, Any], folder: Path) -> None:
-    """Write ``summary.json`` with the values of :func:`measure`, and the sheet as Markdown and as a page."""
+def write_summary(values: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write ``summary.json`` with the values of :func:`measure`, and the sheet; return the fields that it lacks."""
     (folder / NAME).write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    SUMMARY.write(folder / "summary", values["dataset"], _answer(values))
+    return SUMMARY.write(folder / "summary", values["dataset"], _answer(values))
 
 
 def _answer(values: Mapping[str, Any]) -> dict[str, Answer]:

@@ -23,7 +23,7 @@ from tests.support.release.posts_project import SETTINGS as posts_settings
 from tests.support.release.posts_project import project as posts_project
 from tests.support.release.project import project as captions_project
 from tests.tools.release import spoken_project
-from tests.tools.release.posts_files import files
+from tests.tools.release.posts_files import files, refusal
 from tests.tools.release.spoken_project import Caption
 
 TEMPLATE = ["1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3"]
@@ -55,7 +55,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = [{"url": "http://a.example/", "fetched": f"2026-11-{day}T10:00:00Z"} for day in (20, 18, 23)]
         (root / "p/data/store/s/index.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         done = release(root / "p", "mine", root / "out", "CC BY 4.0", summary=True)
-    assert "representative" in done["not_stated"] and "models" not in done["not_stated"].split(", ")
+    assert "representative" in done["not_stated"] and "crawl" not in done
+    assert not {"models", "crawlers", "collected"} & set(done["not_stated"].split(", "))
     return root
 
 
@@ -135,8 +136,24 @@ def test_a_table_of_files_is_not_described_as_if_it_had_been_crawled(tmp_path: P
     assert "rai:dataCollectionTimeframe" not in json.loads((tmp_path / "out/croissant.json").read_text())
 
 
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_crawl_that_is_not_the_splits_is_named_and_refused_where_it_is_needed(root: Path, tmp_path: Path, gone: bool) -> None:
+    shutil.copytree(root / "p", tmp_path / "p")
+    shutil.rmtree(tmp_path / "p/data/mine/crawl")
+    if not gone:
+        crawl = spoken_project.spoken_project(tmp_path / "other", CAPTIONS[:5]) / "data/mine/crawl"
+        shutil.copytree(crawl, tmp_path / "p/data/mine/crawl")
+    asked: list[dict[str, Any]] = [{"summary": True}, {"images_licence": "CC0", "formats": ["parquet"]}]
+    for options in asked:
+        told = refusal(tmp_path / "p", tmp_path / "no", dataset="mine", **options)
+        assert "mine/crawl: is not the output that mine/split was made from" in told and "dvc repro split@mine" in told
+    done = release(tmp_path / "p", "mine", tmp_path / "out")
+    assert done["crawl"] == "left out: not the split's, run `dvc repro split@mine`"
+
+
 def test_a_release_without_its_crawl_has_a_summary_that_says_so(tmp_path: Path) -> None:
-    release(captions_project(tmp_path / "p"), "english", tmp_path / "out", summary=True)
+    done = release(captions_project(tmp_path / "p"), "english", tmp_path / "out", summary=True)
+    assert {"crawlers", "crawler_behaviour", "collected", "reservations"} <= set(done["not_stated"].split(", "))
     found = answers(tmp_path / "out")
     assert all(found[number].strip() == MISSING for number in ("2.3.1", "2.3.3", "2.3.4", "2.3.5", "3.1.2"))
     assert "meadow.sample" in found["2.3.6"] and verify_release(tmp_path / "out").errors == []
