@@ -20,7 +20,7 @@ import yaml
 
 from components.core.digests import sha256_file
 from components.core.params import YAML_LOADER
-from components.tools.release.facts import SETTINGS, SOFTWARE, STATEMENTS, Facts, licence_address
+from components.tools.release.facts import SETTINGS, SOFTWARE, Facts, licence_address
 from components.tools.release.questions import DATA
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import Record
@@ -118,15 +118,15 @@ def _entity_id(digest: str) -> str:
 
 def _statements(facts: Facts) -> dict[str, Any]:
     """Return what the publishers state."""
-    licence, creators, restrictions = (facts.stated(name) for name in ("licence", "creators", "restrictions"))
+    licence, creators, restrictions = (facts.publisher[name] for name in ("licence", "creators", "restrictions"))
     values = {
         "license": licence_address(licence) or (licence and {"@type": "sc:CreativeWork", "name": licence}),
-        "url": facts.stated("url"),
+        "url": facts.publisher["url"],
         "creator": creators and {"@type": "sc:Organization", "name": creators},
         "prov:wasAttributedTo": creators and {"@type": "prov:Agent", "prov:label": creators},
-        "datePublished": facts.stated("published"),
-        "version": facts.stated("version"),
-        "citeAs": facts.stated("citation"),
+        "datePublished": facts.publisher["published"],
+        "version": facts.publisher["version"],
+        "citeAs": facts.publisher["citation"],
         "usageInfo": restrictions and {"@type": "sc:CreativeWork", "name": restrictions},
     }
     return {name: value for name, value in values.items() if value}
@@ -204,11 +204,6 @@ def _parquet(home: str, file: Path) -> dict[str, Any]:
             more["dataType"] = "sc:AudioObject" if column.name == "audio" else "sc:ImageObject"
         fields.append(_field(name, column.name, source, **{"dataType": TYPES.get(str(kind), "sc:Text")} | more))
     return _record_set(name, fields, fields[0]["name"])
-
-
-def find_missing(document: Mapping[str, Any]) -> list[str]:
-    """Return the statements of publishers that are missing."""
-    return [statement for name, statement in STATEMENTS.items() if not document.get(name)]
 
 
 def check_croissant(document: Mapping[str, Any], folder: Path, sums: Mapping[str, str]) -> Iterator[str]:

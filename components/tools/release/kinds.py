@@ -15,7 +15,7 @@ from components.core.progress import progress
 from components.core.stage_output import StageOutput
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
 from components.tools.release.croissant import write_croissant
-from components.tools.release.facts import Facts
+from components.tools.release.facts import Facts, find_missing
 from components.tools.release.files import select_records, write_all
 from components.tools.release.formats import FORMATS, SampleWriter
 from components.tools.release.inputs import (
@@ -104,7 +104,7 @@ def finish(root: Path, written: Written, options: Options, folder: Path) -> dict
     if options.summary:
         missing += write_summary(values, folder)
     write_croissant(facts, folder, values)
-    not_stated = ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"
+    not_stated = ", ".join(dict.fromkeys(missing + find_missing(facts.publisher))) or "nothing"
     another = {"crawl": f"left out: not the split's, run `dvc repro split@{facts.dataset}`"} if facts.inputs.lacks_crawl else {}
     return {**written.counts, **facts.plain(), **samples, **another, "not_stated": not_stated}
 

@@ -65,9 +65,9 @@ class Sheet(NamedTuple):
             texts = [text.strip() for text in render_text(entry.get("answer", ""), values).split("\n") if text.strip()]
             table = tables.get(number, ())
             if "stated" in entry:
-                texts.insert(0, " ".join(publisher[entry["stated"]].split()) or self.missing)
+                texts.insert(0, publisher[entry["stated"]] or self.missing)
             elif not (texts or table):
-                texts = [" ".join(publisher.get(entry.get("otherwise", ""), "").split()) or self.missing]
+                texts = [publisher.get(entry.get("otherwise", "")) or self.missing]
             answers[number] = Answer(entry.get("question", number), texts, table)
         return answers
 
@@ -104,7 +104,7 @@ Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
 
 
 def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
-    """Return the publishers' answers by field; a ``licence`` takes precedence.
+    """Return the publishers' answers by field, each on one line; a ``licence`` takes precedence.
 
     Raises:
         HearsightError: the block is not valid; names the key.
@@ -114,4 +114,5 @@ def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
     if not isinstance(block, dict):
         raise HearsightError("must hold a block for each dataset", where=f"{path}: release", hint="see docs/release.md")
     answers = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}").plain()
-    return answers | ({"licence": licence} if licence.strip() else {})
+    lines = {name: " ".join(text.split()) for name, text in answers.items()}
+    return lines | ({"licence": given} if (given := " ".join(licence.split())) else {})

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import pyarrow.compute as pc
 
 from components.metrics.tokens import tokenize
-from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations
+from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations, read_statements
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import Loss, Span, count_losses, loss_table
 from components.tools.release.questions import RAI, SUMMARY, Answer, Table, share
@@ -51,7 +51,7 @@ def measure(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
         "description": description,
         "release": measure_files(folder),
         "project": _of_project(facts),
-        "stated": {name: facts.stated(name) for name in SUMMARY.fields},
+        "stated": {name: facts.publisher[name] for name in SUMMARY.fields},
     }
 
 
@@ -206,11 +206,10 @@ def check_summary(folder: Path, document: Mapping[str, Any], counts: dict[str, A
         # It may word them otherwise.
         counts["not_compared"] = f"texts of the summary, by {project['software']}"
         return
-    people = {entry["stated"]: document.get(name, "") for name, entry in RAI.questions.items() if "stated" in entry}
     use = {name: text for name, text in document.items() if name.startswith("rai:")}
     found = {f"summary.{suffix}": (folder / f"summary.{suffix}").read_text(encoding="utf-8") for suffix in ("md", "html")}
     texts = {f"summary.{suffix}": text for suffix, text in SUMMARY.texts(values["dataset"], _answer(values)).items()}
-    for name in _differing(use | found, describe_use(values, people) | texts):
+    for name in _differing(use | found, describe_use(values, read_statements(document)) | texts):
         yield f"{name} does not state the values of {NAME}"
 
 

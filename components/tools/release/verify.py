@@ -25,8 +25,8 @@ from components.speech.audio.files import RATE_HZ, read_sound
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.import_recordings.corpora import Recording, open_corpus
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.croissant import check_croissant, find_missing
-from components.tools.release.facts import SETTINGS
+from components.tools.release.croissant import check_croissant
+from components.tools.release.facts import SETTINGS, find_missing, read_statements
 from components.tools.release.files import SPLITS as TABLES
 from components.tools.release.formats import verify_samples
 from components.tools.release.posts import DATASET, FOLDER, IMAGES
@@ -208,7 +208,7 @@ def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -
     for line in check_croissant(document, folder, others):
         yield f"{CROISSANT}: {line}"
     yield from check_summary(folder, document, result.counts)
-    if missing := find_missing(document):
+    if missing := find_missing(read_statements(document)):
         result.counts["not_stated"] = ", ".join(missing)
 
 
