@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import pyarrow.compute as pc
 
 from components.metrics.tokens import tokenize
+from components.reporting.pages import render_text
 from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations, read_statements
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import Loss, Span, count_losses, loss_table
@@ -124,7 +125,7 @@ def list_values(values: Mapping[str, Any]) -> dict[str, Any]:
     for loss in losses:
         dropped.update(loss.dropped)
     spoken = {origin: [voice for voice in voices if voice["origin"] == origin] for origin in ("synthetic", "human")}
-    return {
+    listed = {
         **values,
         "losses": losses,
         "words": SUMMARY.words,
@@ -134,6 +135,7 @@ def list_values(values: Mapping[str, Any]) -> dict[str, Any]:
         "renamed": any(loss.stage == "hypernymize" for loss in losses),
         "taken_down": dropped[TAKEN_DOWN],
     }
+    return {**listed, "personal": render_text(SUMMARY.questions["3.3.1"]["answer"], listed)}
 
 
 def describe_use(values: Mapping[str, Any], publisher: Mapping[str, str]) -> dict[str, Any]:

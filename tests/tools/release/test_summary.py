@@ -102,6 +102,11 @@ def test_sizes_domains_days_and_opt_outs_are_those_of_files_ledgers_and_snapshot
     assert "secret" not in everything and "me@example.org" not in everything
 
 
+def test_what_protects_people_is_said_alike_in_the_summary_and_the_metadata(root: Path) -> None:
+    said = json.loads((root / "out/croissant.json").read_text())["rai:personalSensitiveInformation"]
+    assert said == "Taken down on request: 1 items." and said in answers(root / "out")["3.3.1"]
+
+
 def test_an_image_at_two_addresses_is_one_image(tmp_path: Path) -> None:
     captions = [each._replace(image=f"http://{host}/1.png") for host, each in zip("ab", CAPTIONS[2:4], strict=True)]
     release(spoken_project.spoken_project(tmp_path / "p", captions), "mine", tmp_path / "out", summary=True)
