@@ -15,6 +15,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
+from components.web.canonical import is_folder_image
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,14 @@ class ReleaseInputs:
     def settings(self) -> dict[str, dict[str, Any]]:
         """Stage → its parameters."""
         return {stage: lineage["params"] for stage, lineage in self.lineages.items()}
+
+    @property
+    def crawl_settings(self) -> dict[str, Any]:
+        """The crawl's parameters; only its source where it has no image of the web, since it read files and fetched nothing."""
+        shards = self.stages["crawl"].shards if "crawl" in self.stages else ()
+        images = (url for shard in shards for url in shard.read(["image_url"])["image_url"].to_pylist())
+        crawl = self.settings.get("crawl", {})
+        return {name: value for name, value in crawl.items() if name == "source"} if all(map(is_folder_image, images)) else crawl
 
     @property
     def split(self) -> StageOutput:

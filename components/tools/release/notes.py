@@ -45,7 +45,8 @@ def write_captions_notes(facts: Facts, counts: ReleaseCounts, folder: Path) -> l
 
 def write_posts_notes(facts: Facts, posts: PostFacts, folder: Path, mask_mentions: bool) -> list[str]:
     """Write README.md, the statistics, and the datasheet of a release of posts; return the fields that it lacks."""
-    data = SheetData(facts.dataset, posts, facts.inputs.settings, facts.publisher, mask_mentions, SOFTWARE)
+    settings = facts.inputs.settings | {"crawl": facts.inputs.crawl_settings}
+    data = SheetData(facts.dataset, posts, settings, facts.publisher, mask_mentions, SOFTWARE)
     (folder / STATISTICS).write_text(statistics_tsv(posts, facts.dataset), encoding="utf-8")
     write_card("readme_posts.md", facts, folder, posts=posts, mask_mentions=mask_mentions)
     return DATASHEET.write(folder / "datasheet", facts.dataset, answer_questions(data))

@@ -27,7 +27,6 @@ from components.tools.release.questions import RAI, SUMMARY, Answer, Table, shar
 from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
-from components.web.canonical import is_folder_image
 from components.web.consent.policy import RULES
 from components.web.stored_snapshots import INDEX
 from components.web.takedown_list import RULE as TAKEN_DOWN
@@ -81,15 +80,15 @@ def measure_files(folder: Path) -> dict[str, Any]:
 
 
 def _of_project(facts: Facts) -> dict[str, Any]:
-    inputs, span = facts.inputs, read_collected(facts.inputs)
-    crawl = inputs.settings.get("crawl", {})
+    inputs, crawl = facts.inputs, facts.inputs.crawl_settings
+    span = read_collected(inputs, crawl.get("snapshot", ""))
     lineages = [*inputs.lineages.values(), *facts.speech.values()]
     return {
         "software": SOFTWARE,
         "outputs": {f"{each['dataset']}/{each['stage']}": each["manifest_sha256"] for each in lineages},
         "source": describe_source(crawl),
         "kind": crawl.get("source", {}).get("provider") or crawl.get("source", {}).get("kind", ""),
-        "crawler": {name: crawl[name] for name in CRAWLER if name in crawl} if _was_fetched(inputs) else {},
+        "crawler": {name: crawl[name] for name in CRAWLER if name in crawl},
         "collected": [span.first, span.last] if span.first else [],
         "losses": [asdict(loss) for loss in count_losses(inputs)],
         "left_out": dict(sorted(Counter(facts.left_out.values()).items())),
@@ -99,22 +98,14 @@ def _of_project(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _was_fetched(inputs: ReleaseInputs) -> bool:
-    """Return whether the crawl has images of the web; those of a folder are files that it only read."""
-    shards = inputs.stages["crawl"].shards if "crawl" in inputs.stages else ()
-    return any(not is_folder_image(url) for shard in shards for url in shard.read(["image_url"])["image_url"].to_pylist())
-
-
-def read_collected(inputs: ReleaseInputs) -> Span:
+def read_collected(inputs: ReleaseInputs, snapshot: str) -> Span:
     """Return the days on which posts were collected and the crawl's snapshot was fetched; empty if neither is known."""
     span = Span()
     for time in filter(None, pc.unique(inputs.split.table(["collected"])["collected"]).to_pylist()):
         span.add(time)
-    snapshot = inputs.settings.get("crawl", {}).get("snapshot", "")
     with suppress(OSError), (inputs.split.path.parents[1] / "store" / snapshot / INDEX).open(encoding="utf-8") as index:
         for line in index:
-            if not is_folder_image((answer := json.loads(line))["url"]):
-                span.add(answer["fetched"])
+            span.add(json.loads(line)["fetched"])
     return span
 
 

@@ -52,7 +52,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         stated = {"release": {"mine": {"models": "mine-1", "user_data": "None"}}}
         spoken_project.spoken_project(root / "p", CAPTIONS, gone=GONE, params=stated)
         (root / "p/data/store/s").mkdir(parents=True)
-        lines = [{"url": "http://a.example/", "fetched": f"2026-11-{day}T10:00:00Z"} for day in (20, 18, 23)]
+        lines = [{"fetched": f"2026-11-{day}T10:00:00Z"} for day in (20, 18, 23)]
         (root / "p/data/store/s/index.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         done = release(root / "p", "mine", root / "out", "CC BY 4.0", summary=True)
     assert "representative" in done["not_stated"] and "crawl" not in done
@@ -132,12 +132,12 @@ def test_what_nobody_stated_or_knows_is_marked_for_a_person(root: Path, tmp_path
 def test_a_table_of_files_is_not_described_as_if_it_had_been_crawled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(spoken_project.SETTINGS, "crawl", {**CRAWL, "source": {"kind": "table", "layout": "tsv"}})
     (spoken_project.spoken_project(tmp_path / "p") / "data/store/s").mkdir(parents=True)
-    line = {"url": "file:some%20images/0.png", "fetched": "2026-11-20T10:00:00Z"}
+    line = {"fetched": "2026-11-20T10:00:00Z"}
     (tmp_path / "p/data/store/s/index.jsonl").write_text(json.dumps(line))
     release(tmp_path / "p", "mine", tmp_path / "out", summary=True)
     found = answers(tmp_path / "out")
     assert {found[number].strip() for number in ("1.3.3", "2.3.1", "2.3.3", "2.3.4", "2.3.5", "3.1.2")} == {MISSING}
-    assert "Records were read from files: source table, layout tsv" in found["2.1.1"]
+    assert "Records were read from files: source table, layout tsv." in found["2.1.1"]
     assert "rai:dataCollectionTimeframe" not in json.loads((tmp_path / "out/croissant.json").read_text())
 
 
