@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from components.reporting.pages import render
-from components.tools.release.facts import Facts, hub_licence, limitations
+from components.tools.release.facts import Facts, find_missing, hub_licence, limitations
 from components.tools.release.formats import hub_files, sample_files
 from components.tools.release.post_facts import count_losses, loss_table
 from components.tools.release.questions import DATA
@@ -35,6 +35,7 @@ def write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None
         limitations=limitations(facts),
         flickr_lists=lists,
         samples=sample_files(folder),
+        not_stated=find_missing(facts.publisher),
         **values,
     )
     (folder / "README.md").write_text(re.sub("\n{3,}", "\n\n", text) + "\n", encoding="utf-8")
@@ -44,7 +45,7 @@ def front_matter(facts: Facts, folder: Path) -> str:
     """Return the front matter with its lines of dashes."""
     spoken = [name for name, corpus in facts.corpora.items() if corpus.utterances]
     values: dict[str, Any] = {
-        **hub_licence(facts.stated("licence")),
+        **hub_licence(facts.publisher["licence"]),
         "language": sorted(filter(None, facts.languages)),
         "pretty_name": facts.dataset,
         "size_categories": [next((name for limit, name in SIZES if facts.total < limit), LARGER)],

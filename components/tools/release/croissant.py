@@ -20,13 +20,13 @@ import yaml
 
 from components.core.digests import sha256_file
 from components.core.params import YAML_LOADER
-from components.tools.release.facts import SETTINGS, SOFTWARE, STATEMENTS, Facts, licence_address
-from components.tools.release.questions import DATA, RAI
+from components.tools.release.facts import SETTINGS, SOFTWARE, Facts, licence_address
+from components.tools.release.questions import DATA
 from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import Record
 from components.tools.release.speech import AUDIO, MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
 from components.tools.release.speech import FOLDER as SPEECH
-from components.tools.release.summary import list_values
+from components.tools.release.summary import describe_use
 
 NAME = "croissant.json"
 CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -46,7 +46,7 @@ def write_croissant(facts: Facts, folder: Path, values: Mapping[str, Any]) -> No
     Args:
         values: of :func:`summary.measure`.
     """
-    made = describe(facts, folder, values["description"]) | _provenance(facts) | _responsible(facts, values)
+    made = describe(facts, folder, values["description"]) | _provenance(facts) | describe_use(values, facts.publisher)
     (folder / NAME).write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
@@ -116,27 +116,17 @@ def _entity_id(digest: str) -> str:
     return f"nih:sha-256;{digest}"  # RFC 6920, section 7
 
 
-def read_outputs(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the outputs that metadata name as their sources → digest."""
-    return {each["prov:label"]: each["sha256"] for each in document["prov:wasDerivedFrom"]}
-
-
-def _responsible(facts: Facts, values: Mapping[str, Any]) -> dict[str, Any]:
-    texts = {name: answer.paragraphs for name, answer in RAI.answers(list_values(values), facts.publisher, {}).items()}
-    return {name: text if len(text) > 1 else text[0] for name, text in texts.items() if any(text)}
-
-
 def _statements(facts: Facts) -> dict[str, Any]:
     """Return what the publishers state."""
-    licence, creators, restrictions = (facts.stated(name) for name in ("licence", "creators", "restrictions"))
+    licence, creators, restrictions = (facts.publisher[name] for name in ("licence", "creators", "restrictions"))
     values = {
         "license": licence_address(licence) or (licence and {"@type": "sc:CreativeWork", "name": licence}),
-        "url": facts.stated("url"),
+        "url": facts.publisher["url"],
         "creator": creators and {"@type": "sc:Organization", "name": creators},
         "prov:wasAttributedTo": creators and {"@type": "prov:Agent", "prov:label": creators},
-        "datePublished": facts.stated("published"),
-        "version": facts.stated("version"),
-        "citeAs": facts.stated("citation"),
+        "datePublished": facts.publisher["published"],
+        "version": facts.publisher["version"],
+        "citeAs": facts.publisher["citation"],
         "usageInfo": restrictions and {"@type": "sc:CreativeWork", "name": restrictions},
     }
     return {name: value for name, value in values.items() if value}
@@ -214,11 +204,6 @@ def _parquet(home: str, file: Path) -> dict[str, Any]:
             more["dataType"] = "sc:AudioObject" if column.name == "audio" else "sc:ImageObject"
         fields.append(_field(name, column.name, source, **{"dataType": TYPES.get(str(kind), "sc:Text")} | more))
     return _record_set(name, fields, fields[0]["name"])
-
-
-def find_missing(document: Mapping[str, Any]) -> list[str]:
-    """Return the statements of publishers that are missing."""
-    return [statement for name, statement in STATEMENTS.items() if not document.get(name)]
 
 
 def check_croissant(document: Mapping[str, Any], folder: Path, sums: Mapping[str, str]) -> Iterator[str]:

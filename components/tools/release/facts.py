@@ -14,17 +14,17 @@ from components.tools.release.questions import RAI
 from components.tools.release.speech import Corpus
 
 STATEMENTS = {
-    "license": "licence",
-    "creator": "creators",
+    "licence": "license",
+    "creators": "creator",
     "url": "url",
-    "datePublished": "published",
-    **{name: entry["stated"] for name, entry in RAI.questions.items() if "stated" in entry},
+    "published": "datePublished",
+    **{entry["stated"]: name for name, entry in RAI.questions.items() if "stated" in entry},
 }
-"""Property of Croissant 1.1 or its RAI vocabulary that only publishers know → their statement."""
+"""Publishers' field → property of Croissant 1.1 or its RAI vocabulary that only they know."""
 SETTINGS = "settings.json"
 SOFTWARE = f"Hearsight {version('hearsight')}"
-PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "server", "tag", "variants")
-"""Settings of ``crawl.source`` that are published: none of them names an account."""
+PUBLISHED_SETTINGS = ("kind", "layout", "language", "provider", "tag", "variants")
+"""Settings of ``crawl.source`` that are published: none names an account, or a server, which may be one person's."""
 TOGETHER = {
     "group": "no group of near-duplicate images",
     "owner": "no account and no group of near-duplicate images",
@@ -39,7 +39,7 @@ class Facts:
 
     inputs: ReleaseInputs
     publisher: Mapping[str, str]
-    """The publishers' statements by field (``sheet.Publisher``); empty where there is none."""
+    """The publishers' statements by field (:data:`questions.Publisher`); empty where there is none."""
     examples: Mapping[str, int]
     """Split → number of records."""
     languages: Counter[str]
@@ -64,14 +64,6 @@ class Facts:
         """Number of records."""
         return sum(self.examples.values())
 
-    def stated(self, name: str) -> str:
-        """Return a statement of the publishers on one line."""
-        return " ".join(self.publisher[name].split())
-
-    def not_stated(self) -> list[str]:
-        """Return the statements that metadata need and that are missing."""
-        return [name for name in STATEMENTS.values() if not self.stated(name)]
-
     def plain(self) -> dict[str, Any]:
         """Return the counts of the speech as a flat mapping; nothing without speech."""
         if not self.corpora:
@@ -83,6 +75,16 @@ class Facts:
             "speakers": len({name for corpus in self.corpora.values() for name in corpus.speakers}),
             **({"utterances_left_out": dict(sorted(left_out.items()))} if left_out else {}),
         }
+
+
+def read_statements(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``croissant.json`` has of the publishers' statements, by field."""
+    return {name: document.get(about, "") for name, about in STATEMENTS.items()}
+
+
+def find_missing(stated: Mapping[str, Any]) -> list[str]:
+    """Return the fields that metadata need and that are empty."""
+    return [name for name in STATEMENTS if not stated[name]]
 
 
 def describe_source(crawl: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
+from components.web.canonical import is_folder_image
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,21 @@ class ReleaseInputs:
     """Stage → its lineage."""
     cleaning: str = ""
     """How raters cleaned the test split; empty where they did not."""
+    lacks_crawl: bool = False
+    """Whether the crawl is gone or another one than the split was made from, so that nothing is said of it."""
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:
         """Stage → its parameters."""
         return {stage: lineage["params"] for stage, lineage in self.lineages.items()}
+
+    @property
+    def crawl_settings(self) -> dict[str, Any]:
+        """The crawl's parameters; only its source where it has no image of the web, since it read files and fetched nothing."""
+        shards = self.stages["crawl"].shards if "crawl" in self.stages else ()
+        images = (url for shard in shards for url in shard.read(["image_url"])["image_url"].to_pylist())
+        crawl = self.settings.get("crawl", {})
+        return {name: value for name, value in crawl.items() if name == "source"} if all(map(is_folder_image, images)) else crawl
 
     @property
     def split(self) -> StageOutput:
@@ -136,8 +147,11 @@ def _without_folders(value: Any) -> Any:
     return Path(value).name if isinstance(value, str) and value.startswith("/") else value
 
 
-def find_inputs(root: Path, dataset: str) -> ReleaseInputs:
+def find_inputs(root: Path, dataset: str, needs_crawl: bool = False) -> ReleaseInputs:
     """Return the finished split of a dataset and the outputs before it, along their lineages.
+
+    Args:
+        needs_crawl: of captions; posts always need it.
 
     Raises:
         HearsightError: an output is not finished, did not pass its check, or is not the one that the next was made from; a stage
@@ -149,6 +163,7 @@ def find_inputs(root: Path, dataset: str) -> ReleaseInputs:
     output.require_unchanged()
     outputs: dict[str, StageOutput] = {}
     lineages: dict[str, dict[str, Any]] = {}
+    lacks_crawl = False
     while output.path.name in STAGES:
         lineage = lineages[output.path.name] = read_lineage(output)
         outputs[output.path.name] = output
@@ -157,13 +172,14 @@ def find_inputs(root: Path, dataset: str) -> ReleaseInputs:
             break
         earlier = StageOutput(root / "data" / parent["output"])
         if earlier.path.name in STAGES and not _is_same(earlier, parent["manifest_sha256"]):
-            if earlier.path.name == "crawl" and DESCRIPTION_STAGE not in outputs:
-                break  # of captions the crawl is not needed
+            lacks_crawl = earlier.path.name == "crawl" and not needs_crawl and DESCRIPTION_STAGE not in outputs
+            if lacks_crawl:
+                break
             hint = f"run `dvc repro split@{dataset}`"
             raise HearsightError(f"is not the output that {output.name} was made from", where=earlier.path, hint=hint)
         output = earlier
     cleaning = _describe_cleaning(root, outputs["split"], lineages["split"])
-    inputs = ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(lineages.items())), cleaning)
+    inputs = ReleaseInputs(dataset, dict(reversed(outputs.items())), dict(reversed(lineages.items())), cleaning, lacks_crawl)
     if inputs.posts and (missing := [name for name in POST_STAGES if name not in outputs]):
         hint = "release a dataset whose chain takes it"
         raise HearsightError(f"has no {missing[0]} stage before it", where=inputs.split.path, hint=hint)

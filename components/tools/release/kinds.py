@@ -15,7 +15,7 @@ from components.core.progress import progress
 from components.core.stage_output import StageOutput
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
 from components.tools.release.croissant import write_croissant
-from components.tools.release.facts import Facts
+from components.tools.release.facts import Facts, find_missing
 from components.tools.release.files import select_records, write_all
 from components.tools.release.formats import FORMATS, SampleWriter
 from components.tools.release.inputs import (
@@ -29,7 +29,7 @@ from components.tools.release.inputs import (
 from components.tools.release.notes import write_captions_notes, write_posts_notes, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
-from components.tools.release.questions import DATASHEET, SUMMARY, read_publisher
+from components.tools.release.questions import read_publisher
 from components.tools.release.records import Published
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import Corpus, SpeechWriter, Spoken
@@ -47,7 +47,8 @@ class Written(NamedTuple):
     """``crawl.source.layout`` that reads them."""
     description: str
     batches: Iterable[Batch]
-    write_notes: Callable[[Facts], None]
+    write_notes: Callable[[Facts], list[str]]
+    """Returns the publishers' fields that their questions lack."""
     counts: dict[str, Any]
     settings: dict[str, Any]
 
@@ -97,16 +98,15 @@ def finish(root: Path, written: Written, options: Options, folder: Path) -> dict
     facts = replace(facts, corpora=corpora, speech=lineages)
     speech = {name: speech_settings(output) for name, output in outputs.items()}
     write_settings(facts.inputs, folder, written.layout, speech, **written.settings)
-    written.write_notes(facts)
+    missing = written.write_notes(facts)
     spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
     values = measure(facts, folder, f"{written.description}. {facts.total:,} records.{spoken}")
     if options.summary:
-        write_summary(values, folder)
+        missing += write_summary(values, folder)
     write_croissant(facts, folder, values)
-    sheets = [*([DATASHEET] if facts.inputs.posts else []), *([SUMMARY] if options.summary else [])]
-    missing = [name for sheet in sheets for name in sheet.unanswered(facts.publisher)]
-    not_stated = ", ".join(dict.fromkeys(missing + facts.not_stated())) or "nothing"
-    return {**written.counts, **facts.plain(), **samples, "not_stated": not_stated}
+    not_stated = ", ".join(dict.fromkeys(missing + find_missing(facts.publisher))) or "nothing"
+    another = {"crawl": f"left out: not the split's, run `dvc repro split@{facts.dataset}`"} if facts.inputs.lacks_crawl else {}
+    return {**written.counts, **facts.plain(), **samples, **another, "not_stated": not_stated}
 
 
 def _write_media(
@@ -152,7 +152,7 @@ def release(root: Path, dataset: str, out: Path, licence: str = "", **choices: A
         raise HearsightError(f"'{unknown[0]}' is no format", where="--format", hint=f"give one of {', '.join(FORMATS)}")
     if options.images_licence and not options.formats:
         raise HearsightError("has no --format that holds images", where="--images-licence", hint="give --format parquet")
-    inputs = find_inputs(root, dataset)
+    inputs = find_inputs(root, dataset, needs_crawl=options.summary or bool(options.images_licence))
     if inputs.posts and options.images_licence:
         what, hint = "is a set of posts, whose images are released under the posts' licence", "leave out --images-licence"
         raise HearsightError(what, where=f"dataset {dataset}", hint=hint)

@@ -34,17 +34,19 @@ def write_settings(inputs: ReleaseInputs, folder: Path, layout: str, speech: Map
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_captions_notes(facts: Facts, counts: ReleaseCounts, folder: Path) -> None:
-    """Write README.md of a release of captions."""
+def write_captions_notes(facts: Facts, counts: ReleaseCounts, folder: Path) -> list[str]:
+    """Write README.md of a release of captions; return no field."""
     output = facts.inputs.concepts
     concepts = output.file(CONCEPTS).read_text(encoding="utf-8") if output else ""
     template = "readme_pages.md" if output else "readme_captions.md"
     write_card(template, facts, folder, counts=counts, tables=SPLITS, labels=LABELS, concepts=concepts)
+    return []
 
 
-def write_posts_notes(facts: Facts, posts: PostFacts, folder: Path, mask_mentions: bool) -> None:
-    """Write README.md, the statistics, and the datasheet (Markdown and HTML) of a release of posts."""
-    data = SheetData(facts.dataset, posts, facts.inputs.settings, facts.publisher, mask_mentions, SOFTWARE)
+def write_posts_notes(facts: Facts, posts: PostFacts, folder: Path, mask_mentions: bool) -> list[str]:
+    """Write README.md, the statistics, and the datasheet of a release of posts; return the fields that it lacks."""
+    settings = facts.inputs.settings | {"crawl": facts.inputs.crawl_settings}
+    data = SheetData(facts.dataset, posts, settings, facts.publisher, mask_mentions, SOFTWARE)
     (folder / STATISTICS).write_text(statistics_tsv(posts, facts.dataset), encoding="utf-8")
-    DATASHEET.write(folder / "datasheet", facts.dataset, answer_questions(data))
     write_card("readme_posts.md", facts, folder, posts=posts, mask_mentions=mask_mentions)
+    return DATASHEET.write(folder / "datasheet", facts.dataset, answer_questions(data))

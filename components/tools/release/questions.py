@@ -58,10 +58,6 @@ class Sheet(NamedTuple):
         """As :attr:`stated`, with the fields that stand for what was not measured."""
         return self.stated | {entry["otherwise"]: entry["question"] for entry in self.questions.values() if "otherwise" in entry}
 
-    def unanswered(self, publisher: Mapping[str, str]) -> list[str]:
-        """Return the publishers' fields that are empty."""
-        return [name for name in self.stated if not publisher[name].strip()]
-
     def answers(self, values: Mapping[str, Any], publisher: Mapping[str, str], tables: Mapping[str, Table]) -> dict[str, Answer]:
         """Return every question's answer, in order."""
         answers: dict[str, Answer] = {}
@@ -69,9 +65,9 @@ class Sheet(NamedTuple):
             texts = [text.strip() for text in render_text(entry.get("answer", ""), values).split("\n") if text.strip()]
             table = tables.get(number, ())
             if "stated" in entry:
-                texts.insert(0, " ".join(publisher[entry["stated"]].split()) or self.missing)
+                texts.insert(0, publisher[entry["stated"]] or self.missing)
             elif not (texts or table):
-                texts = [" ".join(publisher.get(entry.get("otherwise", ""), "").split()) or self.missing]
+                texts = [publisher.get(entry.get("otherwise", "")) or self.missing]
             answers[number] = Answer(entry.get("question", number), texts, table)
         return answers
 
@@ -80,10 +76,12 @@ class Sheet(NamedTuple):
         title = self.title.format(dataset)
         return {suffix: render(DATA, f"sheet.{suffix}", sheet=self, title=title, answers=answers) for suffix in ("md", "html")}
 
-    def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> None:
-        """Write the texts beside each other."""
+    def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> list[str]:
+        """Write the texts beside each other; return the publishers' fields whose questions have no answer."""
         for suffix, text in self.texts(dataset, answers).items():
             path.with_suffix(f".{suffix}").write_text(text, encoding="utf-8")
+        fields = {number: entry.get("stated") or entry.get("otherwise") for number, entry in self.questions.items()}
+        return [name for number, name in fields.items() if name and answers[number].paragraphs[:1] == [self.missing]]
 
 
 def share(part: float, whole: float) -> str:
@@ -106,7 +104,7 @@ Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
 
 
 def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
-    """Return the publishers' answers by field; a ``licence`` takes precedence.
+    """Return the publishers' answers by field, each on one line; a ``licence`` takes precedence.
 
     Raises:
         HearsightError: the block is not valid; names the key.
@@ -116,4 +114,5 @@ def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
     if not isinstance(block, dict):
         raise HearsightError("must hold a block for each dataset", where=f"{path}: release", hint="see docs/release.md")
     answers = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}").plain()
-    return answers | ({"licence": licence} if licence.strip() else {})
+    lines = {name: " ".join(text.split()) for name, text in answers.items()}
+    return lines | ({"licence": given} if (given := " ".join(licence.split())) else {})

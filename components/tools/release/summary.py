@@ -1,7 +1,7 @@
 """Summarise the data of a release for ``summary.*`` (the template of the EU's AI Act) and for the RAI properties of its metadata.
 
 ``release`` of ``summary.json`` is counted from the release's own files, so anyone can count it again (:func:`check_summary`).
-``project`` is from ledgers, settings and lineages; the digests of the outputs, which also ``croissant.json`` has, bind it.
+``project`` is from ledgers, settings and lineages; what ``croissant.json`` says of them has to be the same.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from urllib.parse import urlsplit
 import pyarrow.compute as pc
 
 from components.metrics.tokens import tokenize
-from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations
+from components.reporting.pages import render_text
+from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations, read_statements
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import Loss, Span, count_losses, loss_table
-from components.tools.release.questions import SUMMARY, Answer, Table, share
+from components.tools.release.questions import RAI, SUMMARY, Answer, Table, share
 from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
@@ -31,6 +32,8 @@ from components.web.stored_snapshots import INDEX
 from components.web.takedown_list import RULE as TAKEN_DOWN
 
 NAME = "summary.json"
+FILES = (NAME, "summary.md", "summary.html")
+"""A release has all of them or none."""
 CRAWLER = ("user_agent", "consent", "tdmrep", "per_host", "delay")
 """Settings of a crawl that are published."""
 DOMAINS = 0.1
@@ -48,7 +51,7 @@ def measure(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
         "description": description,
         "release": measure_files(folder),
         "project": _of_project(facts),
-        "stated": {name: facts.stated(name) for name in SUMMARY.fields},
+        "stated": {name: facts.publisher[name] for name in SUMMARY.fields},
     }
 
 
@@ -59,7 +62,7 @@ def measure_files(folder: Path) -> dict[str, Any]:
         splits[record.split] += 1
         languages[record.language] += 1
         domains[urlsplit(record.image).netloc if "://" in record.image else ""] += 1
-        images.add(hash(record.image))
+        images.add(hash(record.image_sha256 or record.image))
         words += len(tokenize(record.caption))
     local = domains.pop("", 0)
     ranked = sorted(domains.items(), key=lambda item: (-item[1], item[0]))
@@ -77,8 +80,8 @@ def measure_files(folder: Path) -> dict[str, Any]:
 
 
 def _of_project(facts: Facts) -> dict[str, Any]:
-    inputs, span = facts.inputs, read_collected(facts.inputs)
-    crawl = inputs.settings.get("crawl", {})
+    inputs, crawl = facts.inputs, facts.inputs.crawl_settings
+    span = read_collected(inputs, crawl.get("snapshot", ""))
     lineages = [*inputs.lineages.values(), *facts.speech.values()]
     return {
         "software": SOFTWARE,
@@ -95,12 +98,11 @@ def _of_project(facts: Facts) -> dict[str, Any]:
     }
 
 
-def read_collected(inputs: ReleaseInputs) -> Span:
-    """Return the days on which posts were collected and the crawl's snapshot was fetched; empty where it is not here."""
+def read_collected(inputs: ReleaseInputs, snapshot: str) -> Span:
+    """Return the days on which posts were collected and the crawl's snapshot was fetched; empty if neither is known."""
     span = Span()
     for time in filter(None, pc.unique(inputs.split.table(["collected"])["collected"]).to_pylist()):
         span.add(time)
-    snapshot = inputs.settings.get("crawl", {}).get("snapshot", "")
     with suppress(OSError), (inputs.split.path.parents[1] / "store" / snapshot / INDEX).open(encoding="utf-8") as index:
         for line in index:
             span.add(json.loads(line)["fetched"])
@@ -114,7 +116,7 @@ def list_values(values: Mapping[str, Any]) -> dict[str, Any]:
     for loss in losses:
         dropped.update(loss.dropped)
     spoken = {origin: [voice for voice in voices if voice["origin"] == origin] for origin in ("synthetic", "human")}
-    return {
+    listed = {
         **values,
         "losses": losses,
         "words": SUMMARY.words,
@@ -124,6 +126,13 @@ def list_values(values: Mapping[str, Any]) -> dict[str, Any]:
         "renamed": any(loss.stage == "hypernymize" for loss in losses),
         "taken_down": dropped[TAKEN_DOWN],
     }
+    return {**listed, "personal": render_text(SUMMARY.questions["3.3.1"]["answer"], listed)}
+
+
+def describe_use(values: Mapping[str, Any], publisher: Mapping[str, str]) -> dict[str, Any]:
+    """Return the RAI properties of ``croissant.json``; several paragraphs are a list."""
+    texts = {name: answer.paragraphs for name, answer in RAI.answers(list_values(values), publisher, {}).items()}
+    return {name: text if len(text) > 1 else text[0] for name, text in texts.items() if any(text)}
 
 
 def _tables(values: Mapping[str, Any]) -> dict[str, Table]:
@@ -142,7 +151,7 @@ def _tables(values: Mapping[str, Any]) -> dict[str, Table]:
     return {
         "1.3.1": [["modality", "size:", "of", "size in the template"], *bands],
         "2.3.6": [["domain", "records:", "share:"], *domains] if domains else [],
-        "3.1.2": [["rule", "statement", "pages:", "images or posts:"], *reserved] if crawled else [],
+        "3.1.2": [["rule", "statement", "pages:", "images or posts:"], *reserved] if values["project"]["crawler"] else [],
         "3.3.2": loss_table(values["losses"]),
     }
 
@@ -151,10 +160,10 @@ def _band(size: float, low: int, high: int, unit: str) -> tuple[str, str]:
     return unit, f"less than {low:,}" if size < low else f"{low:,} to {high:,}" if size <= high else f"more than {high:,}"
 
 
-def write_summary(values: Mapping[str, Any], folder: Path) -> None:
-    """Write ``summary.json`` with the values of :func:`measure`, and the sheet as Markdown and as a page."""
+def write_summary(values: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write ``summary.json`` with the values of :func:`measure`, and the sheet; return the fields that it lacks."""
     (folder / NAME).write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    SUMMARY.write(folder / "summary", values["dataset"], _answer(values))
+    return SUMMARY.write(folder / "summary", values["dataset"], _answer(values))
 
 
 def _answer(values: Mapping[str, Any]) -> dict[str, Answer]:
@@ -162,20 +171,41 @@ def _answer(values: Mapping[str, Any]) -> dict[str, Answer]:
     return SUMMARY.answers(listed, values["stated"], _tables(listed))
 
 
-def check_summary(folder: Path, outputs: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each value that the files of a release do not have, and for each text that is not of the values.
+def check_summary(folder: Path, document: Mapping[str, Any], counts: dict[str, Any]) -> Iterator[str]:
+    """Yield a line for each value that the files or ``croissant.json`` do not have, and for each text that is not of the values.
 
     Args:
-        outputs: of the project with their digests, as ``croissant.json`` names them.
+        document: ``croissant.json``.
+        counts: gets ``not_compared`` where another version wrote the texts.
     """
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        yield from (f"{name} is missing" for name in missing if len(missing) < len(FILES))
+        return
     values = json.loads((folder / NAME).read_bytes())
-    for name, value in measure_files(folder).items():
-        if values["release"].get(name) != value:
-            yield f"{NAME}: {name} is not what the files have"
-    if values["project"]["outputs"] != outputs:
-        yield f"{NAME}: the outputs are not those of croissant.json"
-    # Another version may word the sheet otherwise.
-    if values["project"]["software"] == SOFTWARE:
-        for suffix, text in SUMMARY.texts(values["dataset"], _answer(values)).items():
-            if (folder / f"summary.{suffix}").read_text(encoding="utf-8") != text:
-                yield f"summary.{suffix} does not state the values of {NAME}"
+    project: dict[str, Any] = values["project"]
+    yield from (f"{NAME}: {name} is not what the files have" for name in _differing(values["release"], measure_files(folder)))
+    stated = {name: values[name] for name in ("dataset", "description")}
+    stated |= {name: project[name] for name in ("software", "outputs")} | {"collected": "/".join(project["collected"])}
+    described = {
+        "dataset": document["name"],
+        "description": document["description"],
+        "software": document["prov:wasGeneratedBy"]["prov:wasAssociatedWith"]["prov:label"],
+        "outputs": {each["prov:label"]: each["sha256"] for each in document["prov:wasDerivedFrom"]},
+        "collected": document.get("rai:dataCollectionTimeframe", ""),
+    }
+    yield from (f"{NAME}: {name} is not as croissant.json states it" for name in _differing(stated, described))
+    if project["software"] != SOFTWARE:
+        # It may word them otherwise.
+        counts["not_compared"] = f"texts of the summary, by {project['software']}"
+        return
+    use = {name: text for name, text in document.items() if name.startswith("rai:")}
+    found = {f"summary.{suffix}": (folder / f"summary.{suffix}").read_text(encoding="utf-8") for suffix in ("md", "html")}
+    texts = {f"summary.{suffix}": text for suffix, text in SUMMARY.texts(values["dataset"], _answer(values)).items()}
+    for name in _differing(use | found, describe_use(values, read_statements(document)) | texts):
+        yield f"{name} does not state the values of {NAME}"
+
+
+def _differing(found: Mapping[str, Any], expected: Mapping[str, Any]) -> list[str]:
+    """Return the names whose values differ, or that one of the two lacks."""
+    return [name for name in {**found, **expected} if found.get(name, ...) != expected.get(name, ...)]

@@ -27,8 +27,8 @@ from components.speech.audio.files import RATE_HZ, read_sound
 from components.stages.crawl.sources.layouts import layout_named
 from components.stages.import_recordings.corpora import Recording, open_corpus
 from components.tools.release.croissant import NAME as CROISSANT
-from components.tools.release.croissant import check_croissant, find_missing, read_outputs
-from components.tools.release.facts import SETTINGS
+from components.tools.release.croissant import check_croissant
+from components.tools.release.facts import SETTINGS, find_missing, read_statements
 from components.tools.release.files import LABELS, STATISTICS, statistics_tsv
 from components.tools.release.files import SPLITS as TABLES
 from components.tools.release.formats import hub_files
@@ -40,7 +40,6 @@ from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
-from components.tools.release.summary import NAME as SUMMARY
 from components.tools.release.summary import check_summary
 from components.tools.release.verify_samples import verify_samples, verify_typed
 
@@ -254,9 +253,8 @@ def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -
     others = {name: digest for name, digest in sums.items() if name != CROISSANT}
     for line in check_croissant(document, folder, others):
         yield f"{CROISSANT}: {line}"
-    if SUMMARY in sums:
-        yield from check_summary(folder, read_outputs(document))
-    if missing := find_missing(document):
+    yield from check_summary(folder, document, result.counts)
+    if missing := find_missing(read_statements(document)):
         result.counts["not_stated"] = ", ".join(missing)
 
 

@@ -50,6 +50,16 @@ def test_the_card_states_voices_stages_and_limitations_as_measured(whole: Path) 
     assert "neither a caption nor an image is in two splits" in text and "synthetic, by 2 voices" in text
 
 
+def test_the_card_of_a_release_with_images_states_one_licence_of_theirs(whole: Path, tmp_path: Path) -> None:
+    given = {"formats": ["webdataset"], "images_licence": "CC BY-ND 4.0"}
+    release(spoken_project(tmp_path / "p"), "mine", tmp_path / "out", "CC0", **given)
+    text, without = (
+        " ".join((out / "README.md").read_text().split("**Images.**")[1].split()) for out in (tmp_path / "out", whole)
+    )
+    assert "in the samples may be passed on under: CC BY-ND 4.0." in text and "stays under the terms" not in text
+    assert "its sample and utterances" in text and "stays under the terms" in without and "sample" not in without
+
+
 @pytest.mark.parametrize(
     ("stated", "hub", "address"),
     [

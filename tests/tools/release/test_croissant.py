@@ -19,8 +19,8 @@ import pytest
 from PIL import Image
 
 from components.core.digests import sha256_file
-from components.tools.release.croissant import NAME, check_croissant, describe, find_missing
-from components.tools.release.facts import Facts
+from components.tools.release.croissant import NAME, check_croissant, describe
+from components.tools.release.facts import Facts, find_missing, read_statements
 from components.tools.release.inputs import find_inputs
 from components.tools.release.kinds import release
 from components.tools.release.publish import read_sums
@@ -107,8 +107,8 @@ def test_what_only_people_know_is_stated_or_left_out_and_named(root: Path, posts
     assert whole["license"] == "https://creativecommons.org/licenses/by-sa/4.0/" and whole["version"] == "1.0.0"
     assert whole["rai:dataBiases"] == "Few" and whole["rai:dataReleaseMaintenancePlan"] == "Yearly"
     assert whole["usageInfo"]["name"] == "None" and whole["citeAs"] == "@misc{mine}"
-    assert find_missing(whole) == []
-    assert find_missing(posts) == ["creators", "url", "published", "purpose", "biases", "impact", "updates"]
+    assert find_missing(read_statements(whole)) == []
+    assert find_missing(read_statements(posts)) == ["creators", "url", "published", "purpose", "biases", "impact", "updates"]
     assert not any(name in posts for name in ("creator", "prov:wasAttributedTo", "rai:dataUseCases", "usageInfo"))
     assert "stated: creators, url, published, purpose, biases, impact, updates." in (posts_release / "README.md").read_text()
 

@@ -22,6 +22,7 @@ from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import layout_named
 from components.tools.release.files import ReleaseCounts, label_cells
 from components.tools.release.kinds import release
+from components.tools.release.noted import RELEASES
 from components.tools.release.publish import publish_folder
 from components.web.html.page import fold
 from tests.support import make_stage
@@ -221,6 +222,13 @@ def test_a_release_contains_its_settings(tmp_path: Path) -> None:
     result = yaml.safe_load((tmp_path / "out/settings.json").read_text())
     assert list(result["settings"]) == [f"english/{stage}" for stage in CHAIN]
     assert result["split_manifest_sha256"] == StageOutput(root / "data/english/split").digest
+
+
+def test_a_list_of_releases_that_cannot_be_read_is_an_error_before_anything_is_written(tmp_path: Path) -> None:
+    root = project(tmp_path / "p")
+    (root / RELEASES).write_text("{\n")
+    done = hearsight("release", "--out", str(tmp_path / "out"), HEARSIGHT_ROOT=str(root))
+    assert done.returncode == 2 and b"releases.jsonl: line 1" in done.stderr and not (tmp_path / "out").exists()
 
 
 @pytest.mark.long

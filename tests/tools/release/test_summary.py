@@ -12,15 +12,18 @@ from typing import Any
 import pytest
 
 from components.tools.release import summary
+from components.tools.release.facts import SOFTWARE
 from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.questions import SUMMARY
 from components.tools.release.verify import verify_release
 from components.web.consent.policy import RULES
 from tests.support.command import hearsight
+from tests.support.release.posts_project import SETTINGS as posts_settings
 from tests.support.release.posts_project import project as posts_project
 from tests.support.release.project import project as captions_project
 from tests.tools.release import spoken_project
+from tests.tools.release.posts_files import files, refusal
 from tests.tools.release.spoken_project import Caption
 
 TEMPLATE = ["1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "3.1", "3.2", "3.3"]
@@ -52,7 +55,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = [{"fetched": f"2026-11-{day}T10:00:00Z"} for day in (20, 18, 23)]
         (root / "p/data/store/s/index.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
         done = release(root / "p", "mine", root / "out", "CC BY 4.0", summary=True)
-    assert "representative" in done["not_stated"] and "models" not in done["not_stated"].split(", ")
+    assert "representative" in done["not_stated"] and "crawl" not in done
+    assert not {"models", "crawlers", "collected"} & set(done["not_stated"].split(", "))
     return root
 
 
@@ -98,6 +102,18 @@ def test_sizes_domains_days_and_opt_outs_are_those_of_files_ledgers_and_snapshot
     assert "secret" not in everything and "me@example.org" not in everything
 
 
+def test_what_protects_people_is_said_alike_in_the_summary_and_the_metadata(root: Path) -> None:
+    said = json.loads((root / "out/croissant.json").read_text())["rai:personalSensitiveInformation"]
+    assert said == "Taken down on request: 1 items." and said in answers(root / "out")["3.3.1"]
+
+
+def test_an_image_at_two_addresses_is_one_image(tmp_path: Path) -> None:
+    captions = [each._replace(image=f"http://{host}/1.png") for host, each in zip("ab", CAPTIONS[2:4], strict=True)]
+    release(spoken_project.spoken_project(tmp_path / "p", captions), "mine", tmp_path / "out", summary=True)
+    values = json.loads((tmp_path / "out/summary.json").read_text())["release"]
+    assert (values["images"], values["domains"]) == (1, 2)
+
+
 def test_what_nobody_stated_or_knows_is_marked_for_a_person(root: Path, tmp_path: Path) -> None:
     found = answers(root / "out")
     unknown = {number for number, entry in SUMMARY.questions.items() if "stated" in entry} - {"1.2.1", "2.4.1"}
@@ -113,16 +129,47 @@ def test_what_nobody_stated_or_knows_is_marked_for_a_person(root: Path, tmp_path
     assert f"<strong>{MISSING}</strong>" in (tmp_path / "out/summary.html").read_text()
 
 
+def test_a_table_of_files_is_not_described_as_if_it_had_been_crawled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(spoken_project.SETTINGS, "crawl", {**CRAWL, "source": {"kind": "table", "layout": "tsv"}})
+    (spoken_project.spoken_project(tmp_path / "p") / "data/store/s").mkdir(parents=True)
+    line = {"fetched": "2026-11-20T10:00:00Z"}
+    (tmp_path / "p/data/store/s/index.jsonl").write_text(json.dumps(line))
+    release(tmp_path / "p", "mine", tmp_path / "out", summary=True)
+    found = answers(tmp_path / "out")
+    assert {found[number].strip() for number in ("1.3.3", "2.3.1", "2.3.3", "2.3.4", "2.3.5", "3.1.2")} == {MISSING}
+    assert "Records were read from files: source table, layout tsv." in found["2.1.1"]
+    assert "rai:dataCollectionTimeframe" not in json.loads((tmp_path / "out/croissant.json").read_text())
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_crawl_that_is_not_the_splits_is_named_and_refused_where_it_is_needed(root: Path, tmp_path: Path, gone: bool) -> None:
+    shutil.copytree(root / "p", tmp_path / "p")
+    shutil.rmtree(tmp_path / "p/data/mine/crawl")
+    if not gone:
+        crawl = spoken_project.spoken_project(tmp_path / "other", CAPTIONS[:5]) / "data/mine/crawl"
+        shutil.copytree(crawl, tmp_path / "p/data/mine/crawl")
+    asked: list[dict[str, Any]] = [{"summary": True}, {"images_licence": "CC0", "formats": ["parquet"]}]
+    for options in asked:
+        told = refusal(tmp_path / "p", tmp_path / "no", dataset="mine", **options)
+        assert "mine/crawl: is not the output that mine/split was made from" in told and "dvc repro split@mine" in told
+    done = release(tmp_path / "p", "mine", tmp_path / "out")
+    assert done["crawl"] == "left out: not the split's, run `dvc repro split@mine`"
+
+
 def test_a_release_without_its_crawl_has_a_summary_that_says_so(tmp_path: Path) -> None:
-    release(captions_project(tmp_path / "p"), "english", tmp_path / "out", summary=True)
+    done = release(captions_project(tmp_path / "p"), "english", tmp_path / "out", summary=True)
+    assert {"crawlers", "crawler_behaviour", "collected", "reservations"} <= set(done["not_stated"].split(", "))
     found = answers(tmp_path / "out")
     assert all(found[number].strip() == MISSING for number in ("2.3.1", "2.3.3", "2.3.4", "2.3.5", "3.1.2"))
     assert "meadow.sample" in found["2.3.6"] and verify_release(tmp_path / "out").errors == []
 
 
-def test_a_summary_of_posts_names_no_server_that_may_be_a_persons(tmp_path: Path) -> None:
+def test_a_summary_of_posts_names_no_server_that_may_be_a_persons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = {**posts_settings["crawl"]["source"], "server": "https://maria.example"}
+    monkeypatch.setitem(posts_settings, "crawl", {"source": source})
     release(posts_project(tmp_path / "p"), "posts", tmp_path / "out", summary=True)
     found = answers(tmp_path / "out")
+    assert not [name for name, content in files(tmp_path / "out").items() if b"maria.example" in content]
     assert "Addresses of posts are not published" in found["2.3.6"] and "Accounts are keyed hashes" in found["3.3.1"]
     assert verify_release(tmp_path / "out").errors == []
 
@@ -131,6 +178,12 @@ def change(out: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
     values = json.loads((out / "summary.json").read_text())
     edit(values)
     (out / "summary.json").write_text(json.dumps(values))
+
+
+def rewrite(out: Path, edit: Callable[[dict[str, Any]], Any]) -> None:
+    """Change the values, and write the texts anew from them."""
+    change(out, edit)
+    summary.write_summary(json.loads((out / "summary.json").read_text()), out)
 
 
 def replace(path: Path, old: str, new: str) -> None:
@@ -146,12 +199,23 @@ def replace(path: Path, old: str, new: str) -> None:
         (lambda out: change(out, lambda values: values["release"]["voices"].pop()), "voices is not what"),
         (
             lambda out: change(out, lambda values: values["project"]["outputs"].popitem()),
-            "the outputs are not those of croissant",
+            "outputs is not as croissant",
         ),
         (lambda out: change(out, lambda values: values["project"]["losses"].pop()), "summary.md does not state the values"),
         (lambda out: replace(out / "summary.md", "26.7%", "6.7%"), "summary.md does not state the values"),
         (lambda out: replace(out / "summary.html", "26.7%", "6.7%"), "summary.html does not state the values"),
         (lambda out: (out / "summary.json").write_text("{"), "cannot be read"),
+        (lambda out: (out / "summary.json").unlink(), "summary.json is missing"),
+        (lambda out: (out / "summary.html").unlink(), "summary.html is missing"),
+        (lambda out: rewrite(out, lambda values: values["release"].update(people=9)), "people is not what the files have"),
+        (lambda out: rewrite(out, lambda values: values.update(description="All is free.")), "description is not as croissant"),
+        (lambda out: rewrite(out, lambda values: values["project"]["collected"].pop()), "collected is not as croissant"),
+        (
+            lambda out: rewrite(out, lambda values: values["project"].update(software="Hearsight 9")),
+            "software is not as croissant",
+        ),
+        (lambda out: replace(out / "croissant.json", "record: 15 of 20 kept", "record: 20 of 20 kept"), "rai:dataPreprocessing"),
+        (lambda out: replace(out / "croissant.json", "2026-11-18/", "2025-11-18/"), "collected is not as croissant"),
     ],
 )
 def test_verify_counts_again_and_finds_another_number(
@@ -164,6 +228,17 @@ def test_verify_counts_again_and_finds_another_number(
     (tmp_path / "out" / SUMS).write_text(checksums(tmp_path / "out"))
     errors = verify_release(tmp_path / "out").errors
     assert any(error in line for line in errors), errors
+
+
+def test_texts_that_another_version_wrote_are_not_compared_and_this_is_said(root: Path, tmp_path: Path) -> None:
+    shutil.copytree(root / "out", tmp_path / "out")
+    for name in ("summary.json", "croissant.json"):
+        replace(tmp_path / "out" / name, SOFTWARE, "Hearsight 0.0.1")
+    (tmp_path / "out" / SUMS).write_text(checksums(tmp_path / "out"))
+    document = json.loads((tmp_path / "out/croissant.json").read_text())
+    counts: dict[str, Any] = {}
+    assert list(summary.check_summary(tmp_path / "out", document, counts)) == []
+    assert counts == {"not_compared": "texts of the summary, by Hearsight 0.0.1"}
 
 
 def test_the_command_writes_the_summary_only_when_asked(root: Path, tmp_path: Path) -> None:
