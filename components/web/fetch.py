@@ -29,6 +29,8 @@ OF_ONE_HOST = 100
 class _Request:
     role: Role
     hosts: Collection[str] | None
+    page: bool
+    """Whether a refusal of a use is no reason not to ask (see ``Answers.outcome``)."""
 
 
 @dataclass(eq=False)
@@ -57,7 +59,14 @@ class Fetcher(Client):
             self.store.sync()
 
     def ensure(
-        self, urls: Iterable[str], role: Role, hosts: Collection[str] | None = None, desc: str = "", *, wait: bool = True
+        self,
+        urls: Iterable[str],
+        role: Role,
+        hosts: Collection[str] | None = None,
+        desc: str = "",
+        *,
+        wait: bool = True,
+        page: bool | None = None,
     ) -> None:
         """Request until the store has an outcome for each of ``urls``; errors of the web are outcomes too.
 
@@ -65,11 +74,12 @@ class Fetcher(Client):
             role: ``robots`` for what the hosts of ``urls`` state about them, without the URLs themselves.
             hosts: hosts that redirects may lead to; None for any.
             wait: wait for all; if False, return once at most :data:`WINDOW` are pending, which later calls finish.
+            page: what ``Answers.outcome`` will be asked with; by default True for all roles but ``image``.
 
         Raises:
             HearsightError: the disk is full, or the network is lost (fetched answers are kept).
         """
-        request = _Request(role, hosts)
+        request = _Request(role, hosts, role != "image" if page is None else page)
         new = [url for url in dict.fromkeys(urls) if url not in self._pending and self._missing(url, request)]
         if not new and (not wait or not self._pending):
             return
@@ -85,7 +95,7 @@ class Fetcher(Client):
             if request.role == "robots":
                 self.answers.refuse_host(url)
             else:
-                self.answers.outcome(url, request.hosts)
+                self.answers.outcome(url, request.hosts, page=request.page)
         except NotFetched as missing:
             return missing
         return None

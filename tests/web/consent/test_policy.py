@@ -226,3 +226,21 @@ def test_an_image_redirected_to_a_private_network_has_a_ledger_row(crawl):
     away = Thing(b"", status=302, headers=[("Location", "http://[64:ff9b::a00:1]/admin")], validator="none")
     _, images, asked = crawl({f"{A}/p0.html": Thing(html(f"{M}/x.jpg")), f"{M}/x.jpg": away})
     assert images[f"{M}/x.jpg"][0] == "private_address" and not any("ff9b" in url for url in asked)
+
+
+def test_a_host_that_refuses_a_use_in_its_robots_txt_is_still_crawled_for_pages(crawl):
+    """Cloudflare's default: pages and sitemaps are read for their links, and no image is requested."""
+    signal = Thing(f"User-agent: *\nContent-Signal: search=yes, ai-train=no\nSitemap: {A}/s.xml\n".encode(), "text/plain")
+    listed = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{A}/q.html</loc></url></urlset>'
+    things = {
+        f"{A}/robots.txt": signal,
+        f"{A}/s.xml": Thing(listed.encode(), "application/xml"),
+        f"{A}/p0.html": Thing(html(f"{A}/1.jpg", f"{M}/2.jpg")),
+        f"{A}/q.html": Thing(html(f"{M}/3.jpg")),
+        f"{A}/1.jpg": jpeg(1),
+        f"{M}/2.jpg": jpeg(2),
+        f"{M}/3.jpg": jpeg(3),
+    }
+    pages, _, asked = crawl(things, sitemaps=True)
+    assert {url: rule for url, (rule, _) in pages.items()} == dict.fromkeys((f"{A}/p0.html", f"{A}/q.html"), "content_signal")
+    assert {f"{A}/s.xml", f"{A}/p0.html", f"{A}/q.html"} <= set(asked) and not any(url.endswith(".jpg") for url in asked)
