@@ -18,10 +18,15 @@ from components.web.consent.statements import RSL, SIGNAL, USAGE, Statement
 
 MAX_BYTES = 500 * 1024
 """Bytes of a robots.txt that must be read (RFC 9309, section 2.5); the rest is ignored."""
-_GROUP = re.compile(r"^([^\S\n]*user[- ]?agent[^\S\n]*(?::|(?<=\s))[^\S\n]*)([^\s#/*;,(:]+).*", re.I | re.M)
-"""A line that names a product, with or without a version; as lenient as Protego."""
-_LINE = re.compile(r"\s*(user[- ]?agent|allow|disallow|content[-_ ]usage|content[-_ ]signals?|licen[sc]e)\s*:\s*([^#]*)", re.I)
-_SIGNAL = re.compile(r"^[ \t]*(?:content|licen)", re.I | re.M)
+_GROUP = re.compile(r"^([^\S\n]*+user[- ]?agent(?:[^\S\n]*+:|[^\S\n])[^\S\n]*+)([^\s#/*;,(:]+).*", re.I | re.M)
+"""A line that names a product, with or without a version; as lenient as Protego. White space is taken once: no line is slow."""
+_LINE = re.compile(
+    r"\s*+(?:(user[- ]?agent|allow|disallow)(?:\s*+[:=]|\s)|(content[-_ ]?usage|content[-_ ]?signals?|licen[sc]e)(?:\s*+[:=]|"
+    r"(?=\s[^#=]*[\w\s]=|\s+(?:https?:/)?/)))\s*+([^#]*)",
+    re.I,
+)
+"""A line that begins a group or stands in one; without a colon too, as Protego reads it, where it is no sentence."""
+_SIGNAL = re.compile(r"content[-_ ]?(?:usage|signal)|licen[sc]e", re.I)
 _SIGNALS = {"contentusage": USAGE, "contentsignal": SIGNAL, "license": RSL, "licence": RSL}
 PLACE = "robots.txt"
 _MOST_LINES = 1000
@@ -111,7 +116,7 @@ def _read_signals(text: str, product: str) -> tuple[Statement, ...]:
     for line in text.splitlines():
         if (found := _LINE.match(line)) is None:
             continue
-        name, value = re.sub("[-_ ]", "", found[1].lower()).removesuffix("s"), " ".join(found[2].split())
+        name, value = re.sub("[-_ ]", "", (found[1] or found[2]).lower()).removesuffix("s"), " ".join(found[3].split())
         if name == "useragent":
             names = {value.lower()} | (names or set() if not in_rules else set())
             in_rules = False

@@ -190,3 +190,32 @@ def test_an_assertion_or_a_property_that_cannot_be_read_refuses():
     assert judged(read_image_statements(write_image(drawn("png"), "png", store=cut))) == ("training_mining", "C2PA: unreadable")
     torn = write_image(drawn("jpeg"), "jpeg", xmp='<rdf:Description plus:DataMining="http')
     assert judged(read_image_statements(torn))[0] == "data_mining"
+
+
+@pytest.mark.parametrize("name", ["user-agent", "content-signal", "license", "allow"])
+def test_white_space_in_robots_txt_takes_linear_time(name):
+    start = time.process_time()
+    rules = Rules.of(200, name.encode() + b" " * 200_000 + b"\n" + name.encode() + b": a" + b" " * 200_000, "hearsight")
+    rules.statements(URL)
+    # Quadratic, it took 40 seconds for a fifth of this.
+    assert time.process_time() - start < 20.0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "User-agent: foo\nDisallow:\nUser-agent *\nContent-Signal: ai-train=no",
+        "User agent *\nContent-Signal ai-train=no",
+        "User-agent: *\nContent-Signal = ai-train=no",
+        "User-agent: *\n\u00a0Content-Signal: ai-train=no",
+        "User-agent: *\nContent-Usage\ttrain-ai=n",
+        "User-agent: *\nLicense https://a.sample/l.xml",
+    ],
+)
+def test_lines_without_a_colon_and_with_any_indent_are_read(lines):
+    assert judged(Rules.of(200, lines.encode(), "hearsight").statements(URL))
+
+
+@pytest.mark.parametrize("line", ["Content usage is explained at our page", "License information for readers", "content-signals"])
+def test_a_sentence_without_a_colon_states_nothing(line):
+    assert not Rules.of(200, f"User-agent: *\n{line}\nAllow: /\n".encode(), "hearsight").statements(URL)
