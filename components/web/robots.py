@@ -86,6 +86,8 @@ class Rules:
         for statement in self._signals:
             has_path = statement.text.startswith("/") and statement.signal != RSL
             pattern, _, text = statement.text.partition(" ") if has_path else ("", "", statement.text)
+            if "=" in pattern and not text:  # no path: the preference would be lost with it
+                has_path, pattern, text = False, "", statement.text
             if has_path and not matches_path(unquote(pattern), path):
                 continue
             length, statements = found.get(statement.signal, (-1, []))
