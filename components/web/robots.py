@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from protego import Protego
 
 from components.core.text_encoding import decode_text
-from components.web.consent.reservations import matches_path, path_of
+from components.web.consent.reservations import match_path, path_of
 from components.web.consent.statements import RSL, SIGNAL, USAGE, Statement
 
 MAX_BYTES = 500 * 1024
@@ -88,12 +88,11 @@ class Rules:
             pattern, _, text = statement.text.partition(" ") if has_path else ("", "", statement.text)
             if "=" in pattern and not text:  # no path: the preference would be lost with it
                 has_path, pattern, text = False, "", statement.text
-            if has_path and not matches_path(unquote(pattern), path):
-                continue
-            length, statements = found.get(statement.signal, (-1, []))
-            if len(pattern) >= length:
-                equal = statements if len(pattern) == length else []
-                found[statement.signal] = len(pattern), [*equal, Statement(statement.signal, PLACE, text)]
+            specific = match_path(pattern, path) if has_path else 0
+            length, statements = found.get(statement.signal, (0, []))
+            if specific >= length:
+                equal = statements if specific == length else []
+                found[statement.signal] = specific, [*equal, Statement(statement.signal, PLACE, text)]
         return [statement for _, statements in found.values() for statement in statements]
 
     @property

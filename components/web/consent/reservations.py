@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 TDMREP_PATH = "/.well-known/tdmrep.json"
 _MOST_RULES = 1000
+_ORIGIN = re.compile(r"(?:https?:)?//[^/]*", re.I)
 
 
 @dataclass(frozen=True)
@@ -32,17 +33,23 @@ class Reservations:
         rules: list[tuple[str, bool]] = []
         items = [content] if isinstance(content, Mapping) else content if isinstance(content, list) else []
         for item in items[:_MOST_RULES]:
-            pattern = item.get("location") if isinstance(item, Mapping) else None
-            if isinstance(pattern, str) and "tdm-reservation" in item:
-                value = item["tdm-reservation"]
-                rules.append((unquote(pattern), isinstance(value, bool) or str(value).strip() != "0"))
+            stated = {name.lower(): value for name, value in item.items()} if isinstance(item, Mapping) else {}
+            if "tdm-reservation" not in stated:
+                continue
+            value, places = stated["tdm-reservation"], stated.get("location")
+            reserved = isinstance(value, bool) or str(value).strip() != "0"
+            for place in places if isinstance(places, list) and places else [places]:
+                if isinstance(place, str) and not _ORIGIN.match(place):
+                    rules.append((place, reserved))
+                elif reserved:  # what is reserved without a path, or with an address, is reserved all the same
+                    rules.append((_ORIGIN.sub("", place) if isinstance(place, str) else "/", True))
         return cls(tuple(rules))
 
     def reserved(self, url: str) -> bool | None:
         """Return what the most specific (longest) matching rule states; a reservation wins among equals. None without a match."""
         path = path_of(url)
-        matches = [(len(pattern), reserved) for pattern, reserved in self.rules if matches_path(pattern, path)]
-        return max(matches)[1] if matches else None
+        length, reserved = max(((match_path(pattern, path), reserved) for pattern, reserved in self.rules), default=(-1, False))
+        return reserved if length >= 0 else None
 
 
 def path_of(url: str) -> str:
@@ -51,23 +58,31 @@ def path_of(url: str) -> str:
     return unquote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
 
 
-def matches_path(pattern: str, path: str) -> bool:
-    """Match a robots.txt pattern (RFC 9309, 2.2.3): a prefix, ``*`` for anything, a last ``$`` for the end."""
+def match_path(pattern: str, path: str) -> int:
+    """Match a robots.txt pattern (RFC 9309, 2.2.3): a prefix, ``*`` for anything, a last ``$`` for the end.
+
+    Args:
+        path: of :func:`path_of`; the pattern may be percent-encoded.
+
+    Returns:
+        The pattern's length without percent-encoding, which is how specific it is; -1 where it does not match.
+    """
     pattern = pattern if pattern.startswith(("/", "*")) else f"/{pattern}"
     ends = pattern.endswith("$")
-    pieces = re.sub(r"\*+", "*", pattern.removesuffix("$")).split("*")
+    pieces = [unquote(piece) for piece in re.sub(r"\*+", "*", pattern.removesuffix("$")).split("*")]
+    length = sum(map(len, pieces)) + len(pieces) - 1 + ends
     # Matched piece by piece instead of by one expression, so that no pattern is slow.
     if not path.startswith(pieces[0]):
-        return False
+        return -1
     position = len(pieces[0])
     for number, piece in enumerate(pieces[1:], 1):
         if ends and number == len(pieces) - 1:
-            return len(path) - len(piece) >= position and path.endswith(piece)
+            return length if len(path) - len(piece) >= position and path.endswith(piece) else -1
         position = path.find(piece, position)
         if position < 0:
-            return False
+            return -1
         position += len(piece)
-    return not ends or position == len(path)
+    return length if not ends or position == len(path) else -1
 
 
 def tdmrep_url(url: str) -> str:
