@@ -263,4 +263,5 @@ def test_a_refusal_of_a_use_keeps_only_images_from_being_requested(tmp_path, rol
         Fetcher(store, fetch_settings(), proxy=web.proxy) as fetcher,
     ):
         fetcher.ensure([url], role, page=page)
-        assert (url in web.log) == asked and fetcher.answers.outcome(url, page=asked).rule in ("", "content_signal", "not_an_image")
+        rule = fetcher.answers.outcome(url, page=asked).rule
+        assert (url in web.log) == asked and rule in ("", "content_signal", "not_an_image")

@@ -219,3 +219,13 @@ def test_lines_without_a_colon_and_with_any_indent_are_read(lines):
 @pytest.mark.parametrize("line", ["Content usage is explained at our page", "License information for readers", "content-signals"])
 def test_a_sentence_without_a_colon_states_nothing(line):
     assert not Rules.of(200, f"User-agent: *\n{line}\nAllow: /\n".encode(), "hearsight").statements(URL)
+
+
+def test_a_licence_is_parsed_once_however_many_records_it_is_read_for():
+    licence = PERMITTED.replace("<content", f"<!--{'x' * 200_000}--><content")
+    times = []
+    for number in range(20):
+        start = time.perf_counter()
+        assert read_licence(licence, f"{URL}?{number}")[1] == ALL
+        times.append(time.perf_counter() - start)
+    assert times[0] > 3 * sorted(times)[10]
