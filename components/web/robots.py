@@ -29,7 +29,9 @@ _LINE = re.compile(
 _SIGNAL = re.compile(r"content[-_ ]?(?:usage|signal)|licen[sc]e", re.I)
 _SIGNALS = {"contentusage": USAGE, "contentsignal": SIGNAL, "license": RSL, "licence": RSL}
 PLACE = "robots.txt"
-_MOST_LINES = 1000
+_MOST_LINES, _MOST_LICENCES = 1000, 10
+"""Lines about use that count for one robot, and licences: each is a request. With more, the file cannot be read: it refuses."""
+_UNREADABLE = Statement(SIGNAL, PLACE, "too many lines about use")
 
 
 def robots_url(url: str) -> str:
@@ -123,8 +125,10 @@ def _read_signals(text: str, product: str) -> tuple[Statement, ...]:
             in_rules = False
             continue
         in_rules = True
-        if value and name in _SIGNALS and len(ours) + len(loose) < _MOST_LINES:
+        if value and name in _SIGNALS:
             group = loose if names is None else ours if product in names else []
             group.append(Statement(_SIGNALS[name], PLACE, value))
     licensed = any(statement.signal == RSL for statement in ours)
-    return (*ours, *(statement for statement in loose if not (licensed and statement.signal == RSL)))
+    found = (*ours, *(statement for statement in loose if not (licensed and statement.signal == RSL)))
+    licences = {statement.text for statement in found if statement.signal == RSL}
+    return (_UNREADABLE,) if len(found) > _MOST_LINES or len(licences) > _MOST_LICENCES else found
