@@ -88,10 +88,10 @@ def read_directives(statement: Statement, agent: str) -> Iterator[tuple[str, boo
         return
     robot = ""
     for part in statement.text.split(","):
-        if (named := _ROBOT.match(part)) and named[1].lower() not in _DIRECTIVES:
-            # A robot's name precedes a directive; an unknown directive, whose value it does not, must not hide the next ones.
-            if next(iter(_words(part[named.end() :])), "") in _DIRECTIVES:
-                robot, part = named[1].lower(), part[named.end() :]
+        named = _ROBOT.match(part)
+        # A robot's name precedes a directive; an unknown directive, whose value it does not, must not hide the next ones.
+        if named and named[1].lower() not in _DIRECTIVES and next(iter(_words(part[named.end() :])), "") in _DIRECTIVES:
+            robot, part = named[1].lower(), part[named.end() :]
         if robot in ("", "*", "robots", ours):
             yield from ((word, robot == ours) for word in _words(part))
 
