@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from components.web.answers import HOSTS_IN_MEMORY, NotFetched
@@ -80,7 +80,10 @@ class Fetcher(Client):
             HearsightError: the disk is full, or the network is lost (fetched answers are kept).
         """
         request = _Request(role, hosts, role != "image" if page is None else page)
-        new = [url for url in dict.fromkeys(urls) if url not in self._pending and self._missing(url, request)]
+        wanted = dict.fromkeys(urls)
+        if request.page:  # what is pending as an image is a page too
+            self._pending |= {url: replace(self._pending[url], page=True) for url in wanted if url in self._pending}
+        new = [url for url in wanted if url not in self._pending and self._missing(url, request)]
         if not new and (not wait or not self._pending):
             return
         self._pending |= dict.fromkeys(new, request)

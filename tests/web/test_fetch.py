@@ -265,3 +265,16 @@ def test_a_refusal_of_a_use_keeps_only_images_from_being_requested(tmp_path, rol
         fetcher.ensure([url], role, page=page)
         rule = fetcher.answers.outcome(url, page=asked).rule
         assert (url in web.log) == asked and rule in ("", "content_signal", "not_an_image")
+
+
+def test_an_address_that_is_an_image_and_a_page_is_asked_for_as_either(tmp_path):
+    rules = Reply(200, b"User-agent: *\nContent-Signal: search=yes, ai-train=no\n")
+    url = "http://a.sample/x"
+    with (
+        SampleWeb(hosts={"a.sample": Scripted(robots_txt=[rules], x=[Reply(200, HTML)])}) as web,
+        FetchStore(tmp_path / "store", writer=True) as store,
+        Fetcher(store, fetch_settings(), proxy=web.proxy) as fetcher,
+    ):
+        fetcher.ensure([url], "image", wait=False)
+        fetcher.ensure([url], "page")
+        assert fetcher.answers.outcome(url, page=True).entry is not None and url in web.log

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 TDMREP_PATH = "/.well-known/tdmrep.json"
 _MOST_RULES = 1000
+_ALL = (("/", True),)
 _ORIGIN = re.compile(r"(?:https?:)?//[^/]*", re.I)
 
 
@@ -23,13 +24,13 @@ class Reservations:
 
     @classmethod
     def of(cls, body: bytes) -> Reservations:
-        """Parse a file; one that is no JSON has no rules (many hosts answer any path with a page). A value other than 0 is a
-        reservation.
+        """Parse a file; one that is no JSON has no rules (many hosts answer any path with a page), unless it is meant as such. A
+        value other than 0 is a reservation, and what cannot be read reserves all.
         """
         try:
             content: Any = json.loads(body)
         except (ValueError, RecursionError):
-            return cls()
+            return cls(_ALL if body.lstrip()[:1] in (b"[", b"{") and b"tdm-reservation" in body.lower() else ())
         rules: list[tuple[str, bool]] = []
         items = [content] if isinstance(content, Mapping) else content if isinstance(content, list) else []
         for item in items[:_MOST_RULES]:
@@ -43,7 +44,7 @@ class Reservations:
                     rules.append((place, reserved))
                 elif reserved:  # what is reserved without a path, or with an address, is reserved all the same
                     rules.append((_ORIGIN.sub("", place) if isinstance(place, str) else "/", True))
-        return cls(tuple(rules))
+        return cls((*rules, *(_ALL if len(items) > _MOST_RULES else ())))
 
     def reserved(self, url: str) -> bool | None:
         """Return what the most specific (longest) matching rule states; a reservation wins among equals. None without a match."""

@@ -98,6 +98,15 @@ def test_tdmrep_rules_match_like_robots_rules(rules, reserved):
     assert Reservations.of(body).reserved("http://a.sample/images/free/a.jpg") is reserved
 
 
+def test_a_tdmrep_file_that_cannot_be_read_as_a_whole_reserves():
+    rules = [{"location": f"/{number}/", "tdm-reservation": 0} for number in range(1000)]
+    assert Reservations.of(json.dumps(rules).encode()).reserved("http://a.sample/x") is None
+    last = json.dumps([*rules, {"location": "/x", "tdm-reservation": 1}]).encode()
+    assert Reservations.of(last).reserved("http://a.sample/x") is True
+    assert Reservations.of(last[:-20]).reserved("http://a.sample/x") is True, "cut, as a file that is too long"
+    assert Reservations.of(b"<html>tdm-reservation").reserved("http://a.sample/x") is None
+
+
 @pytest.mark.parametrize("where", ["/café/", "/caf%C3%A9/", "/caf%c3%a9/*.jpg$"])
 def test_a_tdmrep_rule_matches_every_spelling_of_an_address(where):
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
