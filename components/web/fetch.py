@@ -23,12 +23,13 @@ WINDOW = 20_000
 """URLs that may be pending when ``ensure`` returns without waiting."""
 OF_ONE_HOST = 100
 """Maximum pending URLs counted per host: a slow host does not delay the next call."""
+Hosts = Collection[str] | None
 
 
 @dataclass(frozen=True)
 class _Request:
     role: Role
-    hosts: Collection[str] | None
+    hosts: Hosts
     page: bool
     """Whether a refusal of a use is no reason not to ask (see ``Answers.outcome``)."""
 
@@ -59,14 +60,7 @@ class Fetcher(Client):
             self.store.sync()
 
     def ensure(
-        self,
-        urls: Iterable[str],
-        role: Role,
-        hosts: Collection[str] | None = None,
-        desc: str = "",
-        *,
-        wait: bool = True,
-        page: bool | None = None,
+        self, urls: Iterable[str], role: Role, hosts: Hosts = None, desc: str = "", *, wait: bool = True, page: bool | None = None
     ) -> None:
         """Request until the store has an outcome for each of ``urls``; errors of the web are outcomes too.
 

@@ -21,9 +21,8 @@ MAX_BYTES = 500 * 1024
 _GROUP = re.compile(r"^([^\S\n]*+user[- ]?agent(?:[^\S\n]*+:|[^\S\n])[^\S\n]*+)([^\s#/*;,(:]+).*", re.I | re.M)
 """A line that names a product, with or without a version; as lenient as Protego. White space is taken once: no line is slow."""
 _LINE = re.compile(
-    r"\s*+(?:(user[- ]?agent|allow|disallow)(?:\s*+[:=]|\s)|(content[-_ ]?usage|content[-_ ]?signals?|licen[sc]e)(?:\s*+[:=]|"
-    r"(?=\s[^#=]*[\w\s]=|\s+(?:https?:/)?/)))\s*+([^#]*)",
-    re.I,
+    r"(?i)\s*+(?:(user[- ]?agent|allow|disallow)(?:\s*+[:=]|\s)|(content[-_ ]?usage|content[-_ ]?signals?|licen[sc]e)(?:\s*+[:=]|"
+    r"(?=\s[^#=]*[\w\s]=|\s+(?:https?:/)?/)))\s*+([^#]*)"
 )
 """A line that begins a group or stands in one; without a colon too, as Protego reads it, where it is no sentence."""
 _SIGNAL = re.compile(r"content[-_ ]?(?:usage|signal)|licen[sc]e", re.I)
@@ -129,6 +128,6 @@ def _read_signals(text: str, product: str) -> tuple[Statement, ...]:
             group = loose if names is None else ours if product in names else []
             group.append(Statement(_SIGNALS[name], PLACE, value))
     licensed = any(statement.signal == RSL for statement in ours)
-    found = (*ours, *(statement for statement in loose if not (licensed and statement.signal == RSL)))
-    licences = {statement.text for statement in found if statement.signal == RSL}
-    return (_UNREADABLE,) if len(found) > _MOST_LINES or len(licences) > _MOST_LICENCES else found
+    stated = (*ours, *(statement for statement in loose if not (licensed and statement.signal == RSL)))
+    licences = {statement.text for statement in stated if statement.signal == RSL}
+    return (_UNREADABLE,) if len(stated) > _MOST_LINES or len(licences) > _MOST_LICENCES else stated

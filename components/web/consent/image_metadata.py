@@ -127,9 +127,8 @@ def _read_xmp(text: str) -> list[Statement]:
                 values.append(attribute[1] or attribute[2] or "")
             elif element:
                 content = element[2] or ""
-                stated = [*map("".join, _REFERENCE.findall(f"{element[1]}{content}")), *_MARKUP.split(content)]
-                stated = [value for value in stated if value.strip()]
-                values += stated or ([_UNREADABLE] if content.strip() else [])
+                pieces = [*map("".join, _REFERENCE.findall(f"{element[1]}{content}")), *_MARKUP.split(content)]
+                values += list(filter(str.strip, pieces)) or ([_UNREADABLE] if content.strip() else [])
                 end = element.end()
             else:
                 values.append(_UNREADABLE)
@@ -142,11 +141,8 @@ def _read_boxes(data: bytes) -> list[Statement]:
     """Return the assertions in JUMBF boxes."""
     statements: list[Statement] = []
     pending = [(0, len(data), 0, "")]
-    for count in range(_MOST_BOXES + 1):
+    for _ in range(_MOST_BOXES):
         if not pending:
-            break
-        if count == _MOST_BOXES:  # what is beyond may hold a refusal
-            statements.append(Statement(C2PA, "C2PA", _UNREADABLE))
             break
         at, end, depth, label = pending.pop()
         if end - at < 8:
@@ -163,6 +159,8 @@ def _read_boxes(data: bytes) -> list[Statement]:
         elif label.startswith(_LABELS) and kind in (b"cbor", b"json"):
             statements.append(Statement(C2PA, f"C2PA {label[:80]}", _read_entries(kind, data[start:stop])))
         pending.append((stop, end, depth, label))
+    else:  # what is beyond may hold a refusal
+        statements.append(Statement(C2PA, "C2PA", _UNREADABLE))
     return statements
 
 

@@ -60,13 +60,9 @@ def path_of(url: str) -> str:
 
 
 def match_path(pattern: str, path: str) -> int:
-    """Match a robots.txt pattern (RFC 9309, 2.2.3): a prefix, ``*`` for anything, a last ``$`` for the end.
+    """Return how specific a robots.txt pattern is (RFC 9309, 2.2.3): its length decoded; -1 where it does not match.
 
-    Args:
-        path: of :func:`path_of`; the pattern may be percent-encoded.
-
-    Returns:
-        The pattern's length without percent-encoding, which is how specific it is; -1 where it does not match.
+    A pattern is a prefix, ``*`` stands for anything, a last ``$`` for the end; ``path`` is one of :func:`path_of`.
     """
     pattern = pattern if pattern.startswith(("/", "*")) else f"/{pattern}"
     ends = pattern.endswith("$")

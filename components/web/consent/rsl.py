@@ -19,8 +19,6 @@ from components.web.urls import host_of, normalise, remove_dots
 
 NAMESPACE = "https://rslstandard.org/rsl"
 _LONGEST = 1 << 18
-_IN_MEMORY = 64
-"""Parsed licences: a large one takes 30 ms."""
 _SEPARATORS = re.compile(r"[,;|]")
 _ORIGIN = re.compile(r"(?:https?:)?//([^/?#]*)", re.I)
 _DEEPEST, _MOST = 20, 10_000
@@ -77,7 +75,7 @@ def _uses(labels: list[str], *, prohibits: bool = False) -> Uses:
     return uses
 
 
-@lru_cache(maxsize=_IN_MEMORY)
+@lru_cache(maxsize=64)  # a large one takes 30 ms to parse
 def _read(text: str, host: str) -> tuple[tuple[str, _Content], ...]:
     """Return the contents of a document that are about a host, each with its path; none where it cannot be read."""
     try:

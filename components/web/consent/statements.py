@@ -18,9 +18,8 @@ RSL_TYPE = "rsl+xml"
 _VALUED = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
 _VALUES = re.compile(rf"({'|'.join(_VALUED)})\s*[:=]\s*[^\s,;]*")
 _DIRECTIVES = (
-    "all", "follow", "index", "indexifembedded", "max-image-preview", "max-snippet", "max-video-preview", "noai", "noarchive",
-    "nocache", "nofollow", "noimageai", "noimageindex", "noindex", "noml", "none", "nosnippet", "notranslate", "noydir", "noodp",
-    "unavailable_after",
+    *_VALUED, "all", "follow", "index", "indexifembedded", "noai", "noarchive", "nocache", "nofollow", "noimageai",
+    "noimageindex", "noindex", "noml", "none", "nosnippet", "notranslate",
 )  # fmt: skip
 _ROBOT = re.compile(r"\s*([\w*-]+)(?:/[\w.]*)?\s*:")
 _NO_WORD = re.compile(r"[^\w*-]+")
