@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 from components.web.answers import HOSTS_IN_MEMORY, NotFetched
@@ -23,12 +23,15 @@ WINDOW = 20_000
 """URLs that may be pending when ``ensure`` returns without waiting."""
 OF_ONE_HOST = 100
 """Maximum pending URLs counted per host: a slow host does not delay the next call."""
+Hosts = Collection[str] | None
 
 
 @dataclass(frozen=True)
 class _Request:
     role: Role
-    hosts: Collection[str] | None
+    hosts: Hosts
+    page: bool
+    """Whether a refusal of a use is no reason not to ask (see ``Answers.outcome``)."""
 
 
 @dataclass(eq=False)
@@ -57,7 +60,7 @@ class Fetcher(Client):
             self.store.sync()
 
     def ensure(
-        self, urls: Iterable[str], role: Role, hosts: Collection[str] | None = None, desc: str = "", *, wait: bool = True
+        self, urls: Iterable[str], role: Role, hosts: Hosts = None, desc: str = "", *, wait: bool = True, page: bool | None = None
     ) -> None:
         """Request until the store has an outcome for each of ``urls``; errors of the web are outcomes too.
 
@@ -65,12 +68,16 @@ class Fetcher(Client):
             role: ``robots`` for what the hosts of ``urls`` state about them, without the URLs themselves.
             hosts: hosts that redirects may lead to; None for any.
             wait: wait for all; if False, return once at most :data:`WINDOW` are pending, which later calls finish.
+            page: what ``Answers.outcome`` will be asked with; by default True for all roles but ``image``.
 
         Raises:
             HearsightError: the disk is full, or the network is lost (fetched answers are kept).
         """
-        request = _Request(role, hosts)
-        new = [url for url in dict.fromkeys(urls) if url not in self._pending and self._missing(url, request)]
+        request = _Request(role, hosts, role != "image" if page is None else page)
+        wanted = dict.fromkeys(urls)
+        if request.page:  # what is pending as an image is a page too
+            self._pending |= {url: replace(self._pending[url], page=True) for url in wanted if url in self._pending}
+        new = [url for url in wanted if url not in self._pending and self._missing(url, request)]
         if not new and (not wait or not self._pending):
             return
         self._pending |= dict.fromkeys(new, request)
@@ -85,7 +92,7 @@ class Fetcher(Client):
             if request.role == "robots":
                 self.answers.refuse_host(url)
             else:
-                self.answers.outcome(url, request.hosts)
+                self.answers.outcome(url, request.hosts, page=request.page)
         except NotFetched as missing:
             return missing
         return None

@@ -8,23 +8,29 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from protego import Protego
 
 from components.core.text_encoding import decode_text
-from components.web.consent.reservations import matches_path, path_of
+from components.web.consent.reservations import match_path, path_of
 from components.web.consent.statements import RSL, SIGNAL, USAGE, Statement
 
 MAX_BYTES = 500 * 1024
 """Bytes of a robots.txt that must be read (RFC 9309, section 2.5); the rest is ignored."""
-_GROUP = re.compile(r"^([^\S\n]*user[- ]?agent[^\S\n]*(?::|(?<=\s))[^\S\n]*)([^\s#/*;,(:]+).*", re.I | re.M)
-"""A line that names a product, with or without a version; as lenient as Protego."""
-_LINE = re.compile(r"\s*(user[- ]?agent|allow|disallow|content[-_ ]usage|content[-_ ]signals?|licen[sc]e)\s*:\s*([^#]*)", re.I)
-_SIGNAL = re.compile(r"^[ \t]*(?:content|licen)", re.I | re.M)
+_GROUP = re.compile(r"^([^\S\n]*+user[- ]?agent(?:[^\S\n]*+:|[^\S\n])[^\S\n]*+)([^\s#/*;,(:]+).*", re.I | re.M)
+"""A line that names a product, with or without a version; as lenient as Protego. White space is taken once: no line is slow."""
+_LINE = re.compile(
+    r"(?i)\s*+(?:(user[- ]?agent|allow|disallow)(?:\s*+[:=]|\s)|(content[-_ ]?usage|content[-_ ]?signals?|licen[sc]e)(?:\s*+[:=]|"
+    r"(?=\s[^#=]*[\w\s]=|\s+(?:https?:/)?/)))\s*+([^#]*)"
+)
+"""A line that begins a group or stands in one; without a colon too, as Protego reads it, where it is no sentence."""
+_SIGNAL = re.compile(r"content[-_ ]?(?:usage|signal)|licen[sc]e", re.I)
 _SIGNALS = {"contentusage": USAGE, "contentsignal": SIGNAL, "license": RSL, "licence": RSL}
 PLACE = "robots.txt"
-_MOST_LINES = 1000
+_MOST_LINES, _MOST_LICENCES = 1000, 10
+"""Lines about use that count for one robot, and licences: each is a request. With more, the file cannot be read: it refuses."""
+_UNREADABLE = Statement(SIGNAL, PLACE, "too many lines about use")
 
 
 def robots_url(url: str) -> str:
@@ -81,12 +87,13 @@ class Rules:
         for statement in self._signals:
             has_path = statement.text.startswith("/") and statement.signal != RSL
             pattern, _, text = statement.text.partition(" ") if has_path else ("", "", statement.text)
-            if has_path and not matches_path(unquote(pattern), path):
-                continue
-            length, statements = found.get(statement.signal, (-1, []))
-            if len(pattern) >= length:
-                equal = statements if len(pattern) == length else []
-                found[statement.signal] = len(pattern), [*equal, Statement(statement.signal, PLACE, text)]
+            if "=" in pattern and not text:  # no path: the preference would be lost with it
+                has_path, pattern, text = False, "", statement.text
+            specific = match_path(pattern, path) if has_path else 0
+            length, statements = found.get(statement.signal, (0, []))
+            if specific >= length:
+                equal = statements if specific == length else []
+                found[statement.signal] = specific, [*equal, Statement(statement.signal, PLACE, text)]
         return [statement for _, statements in found.values() for statement in statements]
 
     @property
@@ -111,14 +118,16 @@ def _read_signals(text: str, product: str) -> tuple[Statement, ...]:
     for line in text.splitlines():
         if (found := _LINE.match(line)) is None:
             continue
-        name, value = re.sub("[-_ ]", "", found[1].lower()).removesuffix("s"), " ".join(found[2].split())
+        name, value = re.sub("[-_ ]", "", (found[1] or found[2]).lower()).removesuffix("s"), " ".join(found[3].split())
         if name == "useragent":
             names = {value.lower()} | (names or set() if not in_rules else set())
             in_rules = False
             continue
         in_rules = True
-        if value and name in _SIGNALS and len(ours) + len(loose) < _MOST_LINES:
+        if value and name in _SIGNALS:
             group = loose if names is None else ours if product in names else []
             group.append(Statement(_SIGNALS[name], PLACE, value))
     licensed = any(statement.signal == RSL for statement in ours)
-    return (*ours, *(statement for statement in loose if not (licensed and statement.signal == RSL)))
+    stated = (*ours, *(statement for statement in loose if not (licensed and statement.signal == RSL)))
+    licences = {statement.text for statement in stated if statement.signal == RSL}
+    return (_UNREADABLE,) if len(stated) > _MOST_LINES or len(licences) > _MOST_LICENCES else stated

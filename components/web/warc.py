@@ -224,13 +224,13 @@ def parse_entry(headers: dict[str, str], http: list[bytes], body: bytes, segment
 
 def index_headers(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return headers (of :func:`decode_wire`) by lower-case name: the first of each name, but all X-Robots-Tag, since each may
-    address another robot, and all of lists that state uses.
+    address another robot, and all that state uses.
     """
     sent: dict[str, str] = {}
     for name, value in headers:
         known = decode_header(name).lower()
         value = decode_header(value, percent=known == "location")
-        if known in sent and (known == "x-robots-tag" or known in SIGNAL_HEADERS):
+        if known in sent and known in ("x-robots-tag", "tdm-reservation", *SIGNAL_HEADERS):
             sent[known] += f"\n{value}" if known == "x-robots-tag" else f", {value}"
         sent.setdefault(known, value)
     return sent

@@ -248,3 +248,33 @@ def test_answers_depend_on_the_store_only(tmp_path):
     outcomes, _ = run(tmp_path, {"a.sample": Scripted(x=[Reply(200, HTML)])}, ["http://a.sample/x"])
     with FetchStore(tmp_path / "store") as store:
         assert Answers(store, FetchSettings()).outcome("http://a.sample/x") == outcomes["http://a.sample/x"]
+
+
+@pytest.mark.parametrize(
+    ("role", "page", "asked"),
+    [("page", None, True), ("sitemap", None, True), ("index", None, True), ("image", None, False), ("image", True, True)],
+)
+def test_a_refusal_of_a_use_keeps_only_images_from_being_requested(tmp_path, role, page, asked):
+    rules = Reply(200, b"User-agent: *\nContent-Signal: search=yes, ai-train=no\n")
+    url = "http://a.sample/x"
+    with (
+        SampleWeb(hosts={"a.sample": Scripted(robots_txt=[rules], x=[Reply(200, HTML)])}) as web,
+        FetchStore(tmp_path / "store", writer=True) as store,
+        Fetcher(store, fetch_settings(), proxy=web.proxy) as fetcher,
+    ):
+        fetcher.ensure([url], role, page=page)
+        rule = fetcher.answers.outcome(url, page=asked).rule
+        assert (url in web.log) == asked and rule in ("", "content_signal", "not_an_image")
+
+
+def test_an_address_that_is_an_image_and_a_page_is_asked_for_as_either(tmp_path):
+    rules = Reply(200, b"User-agent: *\nContent-Signal: search=yes, ai-train=no\n")
+    url = "http://a.sample/x"
+    with (
+        SampleWeb(hosts={"a.sample": Scripted(robots_txt=[rules], x=[Reply(200, HTML)])}) as web,
+        FetchStore(tmp_path / "store", writer=True) as store,
+        Fetcher(store, fetch_settings(), proxy=web.proxy) as fetcher,
+    ):
+        fetcher.ensure([url], "image", wait=False)
+        fetcher.ensure([url], "page")
+        assert fetcher.answers.outcome(url, page=True).entry is not None and url in web.log

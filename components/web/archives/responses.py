@@ -82,11 +82,7 @@ class Response:
     def read_statements(self) -> list[Statement]:
         """Return what the headers state about use."""
         sent = self.stating
-        return (
-            parse_header_statements(sent.get("x-robots-tag", ""), sent.get("tdm-reservation", ""), join_signals(sent))
-            if sent
-            else []
-        )
+        return parse_header_statements(sent.get("x-robots-tag", ""), sent.get("tdm-reservation", ""), join_signals(sent))
 
     @property
     def stating(self) -> dict[str, str]:

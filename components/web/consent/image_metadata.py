@@ -11,23 +11,22 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from itertools import islice
+from contextlib import suppress
 
 from components.web.consent.cbor import decode_cbor
 from components.web.consent.statements import C2PA, PLUS, Statement
+from components.web.images.head import ShortHeader, walk_jpeg
 
 _MOST_PARTS, _MOST_BOXES, _DEEPEST = 20_000, 10_000, 16
 _LONGEST = 1 << 24
-"""Bytes of metadata that are read; decompressed XMP is cut at a sixteenth of it."""
+"""Bytes of metadata that are read."""
 _XMP, _EXTENDED = b"http://ns.adobe.com/xap/1.0/\x00", b"http://ns.adobe.com/xmp/extension/\x00"
-_PROPERTY, _CLOSING = re.compile(r":DataMining\b"), re.compile(r"/[\w.-]*$")
-_MOST_VALUES = 100
-_VALUE = re.compile(
-    r"""\s*=\s*(?:"([^"<]*)"|'([^'<]*)')"""  # an attribute
-    r"""|\s[^<>]*?\bresource\s*=\s*["']([^"'<>]*)["'][^<>]*>|[^<>]*>([^<]*)<"""  # an element
-)
-_FILL = re.compile(rb"\xff*")
-"""Fill bytes before a JPEG marker; the last one begins it."""
+_PROPERTY, _CLOSING = re.compile(r"[:<]DataMining\b"), re.compile(r"/[\w.-]*:$")
+_MOST_VALUES, _LONGEST_VALUE = 100, 4000
+_ATTRIBUTE = re.compile(r"""\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")
+_ELEMENT = re.compile(r"((?:\s[^<>]*)?)(?:/>|>(.*?)</(?:[\w.-]+:)?DataMining\s*>)", re.S)
+_REFERENCE = re.compile(r"""\b(?:resource|value)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')""")
+_MARKUP = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[^<>]*>", re.S)
 _LABELS = ("c2pa.training-mining", "cawg.training-mining")
 _UNREADABLE = "unreadable"
 
@@ -40,7 +39,8 @@ def read_image_statements(data: bytes) -> list[Statement]:
     size = 0
     for kind, content in _parts(data):
         size += len(content)
-        if size > _LONGEST:
+        if size > _LONGEST:  # what is beyond may hold a refusal
+            statements.append(Statement(PLUS if kind == "xmp" else C2PA, f"{kind} over {_LONGEST} bytes", _UNREADABLE))
             break
         if kind == "xmp":
             xmp.append(content)
@@ -79,21 +79,17 @@ def _parts(data: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def _jpeg_parts(data: bytes) -> Iterator[tuple[str, bytes]]:
-    at = 2
-    for _ in range(_MOST_PARTS):
-        at = max(_FILL.match(data, at).end() - 1, at)  # type: ignore[union-attr]  # it matches everywhere
-        if len(data) < at + 4 or data[at] != 0xFF or data[at + 1] == 0xDA:
-            return
-        marker, end = data[at + 1], at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-        if marker in (0xE1, 0xEB):
-            content = data[at + 4 : end]
+    with suppress(ShortHeader):
+        for marker, start, end in walk_jpeg(data):
+            if marker not in (0xE1, 0xEB):
+                continue
+            content = data[start:end]
             if content.startswith(_XMP):
                 yield "xmp", content[len(_XMP) :]
             elif content.startswith(_EXTENDED):
                 yield "xmp", content[len(_EXTENDED) + 40 :]
             elif marker == 0xEB and content.startswith(b"JP"):
                 yield "packet", content
-        at = max(end, at + 2)
 
 
 def _chunks(data: bytes, at: int, order: str, checksum: int) -> Iterator[tuple[bytes, bytes]]:
@@ -113,19 +109,31 @@ def _read_itxt(content: bytes) -> bytes:
     if content[:1] != b"\x01":
         return text
     try:
-        return zlib.decompressobj().decompress(text, _LONGEST >> 4)
+        return zlib.decompressobj().decompress(text, _LONGEST + 1)
     except zlib.error:
         return b""
 
 
 def _read_xmp(text: str) -> list[Statement]:
-    """Return each value of the property; XMP writes one as an attribute, an element or a resource."""
-    values = []
-    for found in islice(_PROPERTY.finditer(text), _MOST_VALUES):
-        if _CLOSING.search(text, max(0, found.start() - 64), found.start()):
-            continue
-        value = _VALUE.match(text, found.end(), found.end() + 1000)
-        values.append(next((group for group in value.groups() if group is not None), "") if value else _UNREADABLE)
+    """Return each value of the property; XMP writes one as an attribute, or in an element: as text, a resource or a list."""
+    values: list[str] = []
+    found = _PROPERTY.search(text)
+    while found and len(values) < _MOST_VALUES:
+        start, end = found.span()
+        limit = end + _LONGEST_VALUE
+        if found[0] == "<" or not _CLOSING.search(text, max(0, start - 64), start + 1):
+            attribute, element = _ATTRIBUTE.match(text, end, limit), _ELEMENT.match(text, end, limit)
+            if attribute:
+                values.append(attribute[1] or attribute[2] or "")
+            elif element:
+                content = element[2] or ""
+                pieces = [*map("".join, _REFERENCE.findall(f"{element[1]}{content}")), *_MARKUP.split(content)]
+                values += list(filter(str.strip, pieces)) or ([_UNREADABLE] if content.strip() else [])
+                end = element.end()
+            else:
+                values.append(_UNREADABLE)
+        found = _PROPERTY.search(text, end)
+    values += [_UNREADABLE] if found else []
     return [Statement(PLUS, "XMP plus:DataMining", value.strip()) for value in values if value.strip()]
 
 
@@ -151,6 +159,8 @@ def _read_boxes(data: bytes) -> list[Statement]:
         elif label.startswith(_LABELS) and kind in (b"cbor", b"json"):
             statements.append(Statement(C2PA, f"C2PA {label[:80]}", _read_entries(kind, data[start:stop])))
         pending.append((stop, end, depth, label))
+    else:  # what is beyond may hold a refusal
+        statements.append(Statement(C2PA, "C2PA", _UNREADABLE))
     return statements
 
 

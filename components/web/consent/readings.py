@@ -48,8 +48,13 @@ _PLUS: dict[str, tuple[Uses, Uses]] = {
 }
 """Other values, all of them prohibitions or unknown, refuse all uses."""
 _C2PA = {"data-mining": TRAINING, "ai-inference": INPUT, "ai-training": TRAIN, "ai-generative-training": GENERATE}
-_PIECES = re.compile(r'(?:[^,"]|"[^"]*"?)+')
-_PIECE = re.compile(r"([\w*.-]+)\s*(?:[=:]\s*([^;]*?))?\s*(?:;.*)?", re.S)
+_LEVELS = {"full": NONE, "reference": TRAINING}
+"""Content signals: the most that ``use`` permits; the least, immediate, and an unknown value refuse all."""
+_MEMBERS, _SIGNS = re.compile(r'(?:[^,"]|"[^"]*"?)+'), re.compile(r'(?:[^,;"]|"[^"]*"?)+')
+"""What separates preferences: a comma in aipref, where parameters follow a semicolon; in content signals either."""
+_ITEM = r"""(?:"[^"]*"|:[\w+/=]*:|[^\s;="'|&]*)"""
+_PIECE = re.compile(rf"([\w*.-]+)\s*(?:[=:]\s*({_ITEM}))?\s*((?:;\s*[\w*.-]+\s*(?:=\s*{_ITEM})?\s*)*);?", re.S)
+_PARAMETER = re.compile(r";\s*([\w*.-]+)")
 
 
 class Reading(NamedTuple):
@@ -83,18 +88,23 @@ def read_statement(statement: Statement, url: str, agent: str, document: ReadDoc
         yield Reading(rule, no, yes, f"{statement.place}: {' '.join(text.split())[:200]}")
 
 
-def _read_preferences(text: str, agrees: str) -> tuple[Uses, Uses]:
-    """Read ``key=value`` pieces; several values of a key count, and any that is not ``agrees`` refuses."""
+def _read_preferences(text: str, agrees: str, pieces: re.Pattern[str]) -> tuple[Uses, Uses]:
+    """Read ``key=value`` pieces; several values of a key count, and any that is not ``agrees`` refuses.
+
+    A piece that is none, or may hide a second one, refuses all uses.
+    """
     no, yes = NONE, NONE
-    for piece in _PIECES.findall(" ".join(text.split())):
-        if not piece.strip():
-            continue
-        found = _PIECE.fullmatch(piece.strip())
+    for piece in filter(None, map(str.strip, pieces.findall(" ".join(text.split())))):
+        found = _PIECE.fullmatch(piece)
         if found is None:
             return ALL, NONE
-        key, value = found[1].lower().replace("_", "-"), (found[2] or "").strip().lower()
-        uses = KEYS.get(key, NONE)
-        if value == agrees:
+        key, *parameters = (name.lower().replace("_", "-") for name in (found[1], *_PARAMETER.findall(found[3])))
+        value, uses = (found[2] or "").lower(), KEYS.get(key, NONE)
+        if (found[2] is None and not uses) or any(name in KEYS or names_training(name) for name in parameters):
+            return ALL, NONE
+        if key == "use" and pieces is _SIGNS:
+            no |= _LEVELS.get(value, ALL)
+        elif value == agrees:
             yes |= KEYS.get(found[1], NONE)  # only as defined: the labels of aipref are case sensitive
         else:
             no |= uses or (TRAINING if names_training(key) else NONE)
@@ -119,8 +129,8 @@ def _read_mining(text: str) -> tuple[Uses, Uses]:
 
 
 _OTHERS: dict[str, Callable[[str], tuple[str, tuple[Uses, Uses]]]] = {
-    USAGE: lambda text: ("content_usage", _read_preferences(text, "y")),
-    SIGNAL: lambda text: ("content_signal", _read_preferences(text, "yes")),
+    USAGE: lambda text: ("content_usage", _read_preferences(text, "y", _MEMBERS)),
+    SIGNAL: lambda text: ("content_signal", _read_preferences(text, "yes", _SIGNS)),
     PLUS: lambda text: ("data_mining", _PLUS.get(text.strip().rpartition("/")[2].lower(), (ALL, NONE))),
     C2PA: lambda text: ("training_mining", _read_mining(text)),
 }

@@ -16,8 +16,13 @@ RSL_TYPE = "rsl+xml"
 """The end of the media type of RSL (application/rsl+xml)."""
 # Directives with a value after a colon; the part before the colon is not a robot's name.
 _VALUED = ("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview")
-_VALUES = re.compile(rf"(?:{'|'.join(_VALUED)})\s*:\s*[^\s,;]*")
+_VALUES = re.compile(rf"({'|'.join(_VALUED)})\s*[:=]\s*[^\s,;]*")
+_DIRECTIVES = (
+    *_VALUED, "all", "follow", "index", "indexifembedded", "noai", "noarchive", "nocache", "nofollow", "noimageai",
+    "noimageindex", "noindex", "noml", "none", "nosnippet", "notranslate",
+)  # fmt: skip
 _ROBOT = re.compile(r"\s*([\w*-]+)(?:/[\w.]*)?\s*:")
+_NO_WORD = re.compile(r"[^\w*-]+")
 _SEPARATORS = re.compile(r"""[\s,;"']+""")
 _LINK = re.compile(r'<([^<>]*)>((?:[^,"<]|"[^"]*"?)*)')
 _LICENSE = re.compile(r"""\brel\s*=\s*(?:"[^"]*\blicense\b|'?license\b)""")
@@ -82,9 +87,11 @@ def read_directives(statement: Statement, agent: str) -> Iterator[tuple[str, boo
         return
     robot = ""
     for part in statement.text.split(","):
-        if (named := _ROBOT.match(part)) and named[1].lower() not in _VALUED:
+        named = _ROBOT.match(part)
+        # A robot's name precedes a directive; an unknown directive, whose value it does not, must not hide the next ones.
+        if named and named[1].lower() not in _DIRECTIVES and next(iter(_words(part[named.end() :])), "") in _DIRECTIVES:
             robot, part = named[1].lower(), part[named.end() :]
-        if robot in ("", "*", ours):
+        if robot in ("", "*", "robots", ours):
             yield from ((word, robot == ours) for word in _words(part))
 
 
@@ -94,7 +101,7 @@ def split_values(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    return split_values(_VALUES.sub("", text.lower()))
+    return [word for word in _NO_WORD.split(_VALUES.sub(r"\1", text.lower())) if word]
 
 
 def asks_nofollow(statements: Iterable[Statement], agent: str) -> bool:

@@ -28,7 +28,6 @@ DEEPEST = 10_000
 """Maximum open blocks; a page that opens more is cut there."""
 LONG = 200_000
 """Length in characters below which pages are not checked: the worst case parses in 2 s; checking costs half a parse."""
-_RSL_TYPES = (b"application/rsl+xml", b"application/RSL+xml")
 _BLOCK = re.compile(
     r"<(/?)(address|article|aside|blockquote|center|details|dialog|dir|div|dl|fieldset|figcaption|figure|footer|form"
     r"|header|hgroup|listing|main|menu|nav|ol|pre|search|section|summary|ul)(?=[\t\n\f\r />])",
@@ -113,10 +112,10 @@ def parse_tree(text: str) -> LexborHTMLParser:
 
 
 def names_licence(markup: str | bytes) -> bool:
-    """Return whether a page's markup holds or names a licence of RSL; any other spelling of the type would take twice as long."""
+    """Return whether a page's markup may hold or name a licence of RSL: its type, in any case, or with an entity in it."""
     if isinstance(markup, str):
-        return any(kind.decode() in markup for kind in _RSL_TYPES)
-    return any(kind in markup for kind in _RSL_TYPES)
+        return "rsl+xml" in (low := markup.lower()) or "rsl&" in low
+    return b"rsl+xml" in (lower := markup.lower()) or b"rsl&" in lower
 
 
 def _licences(tree: LexborHTMLParser, base: str) -> list[Statement]:

@@ -6,6 +6,7 @@ JPEG (ITU-T T.81, B.2), PNG (W3C PNG 11.2.2), GIF (GIF89a, 18-23) and WEBP (RFC 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,7 +73,7 @@ class Head:
     """px"""
 
 
-class _Short(Exception):
+class ShortHeader(Exception):
     """The header extends beyond the available bytes."""
 
 
@@ -85,23 +86,27 @@ def read_head(data: bytes, *, last: bool = False) -> Head | None:
         return Head(kind)
     try:
         width, height = _SIZES[kind](data)
-    except _Short:
+    except ShortHeader:
         return Head(kind) if last else None
     return Head(kind, width, height) if width > 0 and height > 0 else Head(kind)
 
 
 def _number(data: bytes, at: int, length: int, order: Literal["big", "little"]) -> int:
     if at + length > len(data):
-        raise _Short
+        raise ShortHeader
     return int.from_bytes(data[at : at + length], order)
 
 
-def _jpeg(data: bytes) -> tuple[int, int]:
-    """Follow the markers until a frame starts."""
+def walk_jpeg(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Yield (marker, start of the content, end) of the segments before the first scan; an end may be beyond the data.
+
+    Raises:
+        ShortHeader: the header extends beyond ``data``.
+    """
     at = 2
     for _ in range(_STEPS):
         if _number(data, at, 1, "big") != 0xFF:
-            return 0, 0
+            return
         marker = _number(data, at + 1, 1, "big")
         if marker == 0xFF:  # fill bytes: the last one begins the marker
             at = _FILL.match(data, at).end() - 1  # type: ignore[union-attr]  # it matches everywhere
@@ -109,14 +114,19 @@ def _jpeg(data: bytes) -> tuple[int, int]:
         if marker in _BARE:  # a marker without a segment
             at += 2
             continue
-        if marker in (0x00, 0xD8, 0xD9, 0xDA):  # stuffing, a second start, the end, or a scan before a frame
-            return 0, 0
+        if marker in (0x00, 0xD8, 0xD9, 0xDA):  # stuffing, a second start, the end, or a scan
+            return
         length = _number(data, at + 2, 2, "big")
         if length < 2:
-            return 0, 0
-        if marker in FRAMES:
-            return _number(data, at + 7, 2, "big"), _number(data, at + 5, 2, "big")
+            return
+        yield marker, at + 4, at + 2 + length
         at += 2 + length
+
+
+def _jpeg(data: bytes) -> tuple[int, int]:
+    for marker, start, _ in walk_jpeg(data):
+        if marker in FRAMES:
+            return _number(data, start + 3, 2, "big"), _number(data, start + 1, 2, "big")
     return 0, 0
 
 
@@ -148,7 +158,7 @@ def _gif(data: bytes) -> tuple[int, int]:
 
 def _webp(data: bytes) -> tuple[int, int]:
     if len(data) < 16:
-        raise _Short
+        raise ShortHeader
     chunk = data[12:16]
     if chunk == b"VP8X":
         return _number(data, 24, 3, "little") + 1, _number(data, 27, 3, "little") + 1

@@ -332,6 +332,11 @@ def test_the_commands_explain_an_address_and_count_what_a_policy_changes(tmp_pat
         web.things = things
         found = json.loads(hearsight("consent", "check", f"{A}/linked.html", cwd=tmp_path).stdout)
         assert found["decision"] == "permitted", found
+        things[f"{B}/robots.txt"] = Thing(b"User-agent: *\nContent-Signal: search=yes, ai-train=no\n", "text/plain")
+        things[f"{B}/p.html"] = Thing(html())
+        web.things = things
+        found = json.loads(hearsight("consent", "check", f"{B}/p.html", cwd=tmp_path).stdout)
+        assert (found["decision"], found["rule"]) == ("refused", "content_signal"), "the address of a host that refuses a use"
         wrong = hearsight("consent", "check", "nowhere", cwd=tmp_path)
         assert wrong.returncode == 2 and wrong.stderr.count(b"\n") == 1
 

@@ -98,6 +98,15 @@ def test_tdmrep_rules_match_like_robots_rules(rules, reserved):
     assert Reservations.of(body).reserved("http://a.sample/images/free/a.jpg") is reserved
 
 
+def test_a_tdmrep_file_that_cannot_be_read_as_a_whole_reserves():
+    rules = [{"location": f"/{number}/", "tdm-reservation": 0} for number in range(1000)]
+    assert Reservations.of(json.dumps(rules).encode()).reserved("http://a.sample/x") is None
+    last = json.dumps([*rules, {"location": "/x", "tdm-reservation": 1}]).encode()
+    assert Reservations.of(last).reserved("http://a.sample/x") is True
+    assert Reservations.of(last[:-20]).reserved("http://a.sample/x") is True, "cut, as a file that is too long"
+    assert Reservations.of(b"<html>tdm-reservation").reserved("http://a.sample/x") is None
+
+
 @pytest.mark.parametrize("where", ["/café/", "/caf%C3%A9/", "/caf%c3%a9/*.jpg$"])
 def test_a_tdmrep_rule_matches_every_spelling_of_an_address(where):
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
@@ -226,3 +235,21 @@ def test_an_image_redirected_to_a_private_network_has_a_ledger_row(crawl):
     away = Thing(b"", status=302, headers=[("Location", "http://[64:ff9b::a00:1]/admin")], validator="none")
     _, images, asked = crawl({f"{A}/p0.html": Thing(html(f"{M}/x.jpg")), f"{M}/x.jpg": away})
     assert images[f"{M}/x.jpg"][0] == "private_address" and not any("ff9b" in url for url in asked)
+
+
+def test_a_host_that_refuses_a_use_in_its_robots_txt_is_still_crawled_for_pages(crawl):
+    """Cloudflare's default: pages and sitemaps are read for their links, and no image is requested."""
+    signal = Thing(f"User-agent: *\nContent-Signal: search=yes, ai-train=no\nSitemap: {A}/s.xml\n".encode(), "text/plain")
+    listed = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>{A}/q.html</loc></url></urlset>'
+    things = {
+        f"{A}/robots.txt": signal,
+        f"{A}/s.xml": Thing(listed.encode(), "application/xml"),
+        f"{A}/p0.html": Thing(html(f"{A}/1.jpg", f"{M}/2.jpg")),
+        f"{A}/q.html": Thing(html(f"{M}/3.jpg")),
+        f"{A}/1.jpg": jpeg(1),
+        f"{M}/2.jpg": jpeg(2),
+        f"{M}/3.jpg": jpeg(3),
+    }
+    pages, _, asked = crawl(things, sitemaps=True)
+    assert {url: rule for url, (rule, _) in pages.items()} == dict.fromkeys((f"{A}/p0.html", f"{A}/q.html"), "content_signal")
+    assert {f"{A}/s.xml", f"{A}/p0.html", f"{A}/q.html"} <= set(asked) and not any(url.endswith(".jpg") for url in asked)

@@ -190,3 +190,81 @@ def test_an_assertion_or_a_property_that_cannot_be_read_refuses():
     assert judged(read_image_statements(write_image(drawn("png"), "png", store=cut))) == ("training_mining", "C2PA: unreadable")
     torn = write_image(drawn("jpeg"), "jpeg", xmp='<rdf:Description plus:DataMining="http')
     assert judged(read_image_statements(torn))[0] == "data_mining"
+
+
+@pytest.mark.parametrize("name", ["user-agent", "content-signal", "license", "allow"])
+def test_white_space_in_robots_txt_takes_linear_time(name):
+    start = time.process_time()
+    rules = Rules.of(200, name.encode() + b" " * 200_000 + b"\n" + name.encode() + b": a" + b" " * 200_000, "hearsight")
+    rules.statements(URL)
+    # Quadratic, it took 40 seconds for a fifth of this.
+    assert time.process_time() - start < 20.0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "User-agent: foo\nDisallow:\nUser-agent *\nContent-Signal: ai-train=no",
+        "User agent *\nContent-Signal ai-train=no",
+        "User-agent: *\nContent-Signal = ai-train=no",
+        "User-agent: *\n\u00a0Content-Signal: ai-train=no",
+        "User-agent: *\nContent-Usage\ttrain-ai=n",
+        "User-agent: *\nLicense https://a.sample/l.xml",
+    ],
+)
+def test_lines_without_a_colon_and_with_any_indent_are_read(lines):
+    assert judged(Rules.of(200, lines.encode(), "hearsight").statements(URL))
+
+
+@pytest.mark.parametrize("line", ["Content usage is explained at our page", "License information for readers", "content-signals"])
+def test_a_sentence_without_a_colon_states_nothing(line):
+    assert not Rules.of(200, f"User-agent: *\n{line}\nAllow: /\n".encode(), "hearsight").statements(URL)
+
+
+def test_a_licence_is_parsed_once_however_many_records_it_is_read_for():
+    licence = PERMITTED.replace("<content", f"<!--{'x' * 200_000}--><content")
+    times = []
+    for number in range(20):
+        start = time.perf_counter()
+        assert read_licence(licence, f"{URL}?{number}")[1] == ALL
+        times.append(time.perf_counter() - start)
+    assert times[0] > 3 * sorted(times)[10]
+
+
+@pytest.mark.parametrize(("number", "refused"), [(10, ""), (11, "content_signal"), (300, "content_signal")])
+def test_a_robots_txt_names_few_licences_or_refuses_without_one_request(number, refused):
+    lines = "".join(f"License: http://v{each}.sample/l.xml\n" for each in range(number))
+    statements = Rules.of(200, f"{lines}User-agent: *\nAllow: /\n".encode(), "hearsight").statements(URL)
+    asked = []
+    refusal = Policy().find_refusal(statements, URL, lambda address: asked.append(address) or PERMITTED)
+    assert (refusal[0] if refusal else "") == refused and len(asked) == (0 if refused else number)
+
+
+def test_a_refusal_beyond_the_limit_of_lines_is_not_lost():
+    lines = "User-agent: *\n" + "Content-Signal: search=yes\n" * 1000
+    assert not judged(Rules.of(200, lines.encode(), "hearsight").statements(URL))
+    assert judged(Rules.of(200, f"{lines}Content-Signal: ai-train=no\n".encode(), "hearsight").statements(URL))
+
+
+def beyond_the_limit(kind):
+    filler = b"\xff\xeb\xff\xffJP" + bytes(65_531) if kind == "packets" else b"\xff\xe1\xff\xff" + XMP_HEAD + bytes(65_504)
+    return b"\xff\xd8" + filler * 257 + FILES["jpeg"][2:]
+
+
+XMP_HEAD = b"http://ns.adobe.com/xap/1.0/\x00"
+
+
+@pytest.mark.parametrize("kind", ["packets", "xmp"])
+def test_metadata_beyond_the_limit_of_an_image_refuses(kind):
+    assert judged(read_image_statements(beyond_the_limit(kind)))
+
+
+def test_boxes_and_values_beyond_their_limits_refuse():
+    boxes = write_image(b"", "jpeg", store=superbox("c2pa", b"".join([box(b"free", b"")] * 11_000)))
+    allowed = 'a plus:DataMining="http://ns.useplus.org/ldf/vocab/DMI-ALLOWED" '
+    assert judged(read_image_statements(boxes)) and judged(read_image_statements(write_image(b"", "jpeg", xmp=allowed * 101)))
+    assert not judged(read_image_statements(write_image(b"", "jpeg", xmp=allowed * 100)))
+
+
+def test_a_segment_without_a_length_hides_no_statement():
+    assert judged(read_image_statements(b"\xff\xd8\xff\x01" + FILES["jpeg"][2:]))
