@@ -71,15 +71,15 @@ class Sheet(NamedTuple):
             answers[number] = Answer(entry.get("question", number), texts, table)
         return answers
 
-    def texts(self, dataset: str, answers: Mapping[str, Answer]) -> dict[str, str]:
-        """Return the answers as Markdown and as a page, by suffix."""
-        title = self.title.format(dataset)
-        return {suffix: render(DATA, f"sheet.{suffix}", sheet=self, title=title, answers=answers) for suffix in ("md", "html")}
+    def texts(self, name: str, dataset: str, answers: Mapping[str, Answer]) -> dict[str, str]:
+        """Return the answers as Markdown and as a page, by file."""
+        values: dict[str, Any] = {"sheet": self, "title": self.title.format(dataset), "answers": answers}
+        return {f"{name}.{suffix}": render(DATA, f"sheet.{suffix}", **values) for suffix in ("md", "html")}
 
     def write(self, path: Path, dataset: str, answers: Mapping[str, Answer]) -> list[str]:
         """Write the texts beside each other; return the publishers' fields whose questions have no answer."""
-        for suffix, text in self.texts(dataset, answers).items():
-            path.with_suffix(f".{suffix}").write_text(text, encoding="utf-8")
+        for name, text in self.texts(path.name, dataset, answers).items():
+            path.with_name(name).write_text(text, encoding="utf-8")
         fields = {number: entry.get("stated") or entry.get("otherwise") for number, entry in self.questions.items()}
         return [name for number, name in fields.items() if name and answers[number].paragraphs[:1] == [self.missing]]
 

@@ -185,23 +185,22 @@ def check_summary(folder: Path, document: Mapping[str, Any], counts: dict[str, A
     values = json.loads((folder / NAME).read_bytes())
     project: dict[str, Any] = values["project"]
     yield from (f"{NAME}: {name} is not what the files have" for name in _differing(values["release"], measure_files(folder)))
-    stated = {name: values[name] for name in ("dataset", "description")}
-    stated |= {name: project[name] for name in ("software", "outputs")} | {"collected": "/".join(project["collected"])}
     described = {
         "dataset": document["name"],
         "description": document["description"],
         "software": document["prov:wasGeneratedBy"]["prov:wasAssociatedWith"]["prov:label"],
         "outputs": {each["prov:label"]: each["sha256"] for each in document["prov:wasDerivedFrom"]},
-        "collected": document.get("rai:dataCollectionTimeframe", ""),
+        "collected": document["rai:dataCollectionTimeframe"].split("/") if "rai:dataCollectionTimeframe" in document else [],
     }
+    stated = {name: (project | values)[name] for name in described}
     yield from (f"{NAME}: {name} is not as croissant.json states it" for name in _differing(stated, described))
     if project["software"] != SOFTWARE:
         # It may word them otherwise.
         counts["not_compared"] = f"texts of the summary, by {project['software']}"
         return
     use = {name: text for name, text in document.items() if name.startswith("rai:")}
-    found = {f"summary.{suffix}": (folder / f"summary.{suffix}").read_text(encoding="utf-8") for suffix in ("md", "html")}
-    texts = {f"summary.{suffix}": text for suffix, text in SUMMARY.texts(values["dataset"], _answer(values)).items()}
+    texts = SUMMARY.texts("summary", values["dataset"], _answer(values))
+    found = {name: (folder / name).read_text(encoding="utf-8") for name in texts}
     for name in _differing(use | found, describe_use(values, read_statements(document)) | texts):
         yield f"{name} does not state the values of {NAME}"
 
