@@ -195,7 +195,7 @@ class Healing:
         return captures
 
     def _try(self, where: str, asked: Mapping[str, str]) -> None:
-        self.fetcher.ensure(asked.values(), "image", desc=f"heal: {where}")
+        self.fetcher.ensure(asked.values(), "image", desc=f"heal: {where}", page=where != "live")
         outcomes = {url: self.fetcher.answers.outcome(at, page=where != "live") for url, at in asked.items()}
         hashed = [one for url, one in outcomes.items() if self.stated[url].phash and not self._equals(url, one, {})]
         looks = decode_results(self.stage, self.fetcher.store, hashed, self.stage.params.max_image_bytes)

@@ -90,6 +90,13 @@ def test_each_kind_of_archive_gives_the_copy(tmp_path, web, archive, kind):
     assert accepted == {urls["archived"], urls["robot"]}
 
 
+def test_an_archive_whose_host_refuses_a_use_is_still_asked_for_its_index(tmp_path, web, archive):
+    dying(tmp_path, web, archive)
+    archive.paths["/robots.txt"] = plain(b"User-agent: *\nContent-Signal: search=yes, ai-train=no\n", "text/plain")
+    heal(tmp_path, web, archive)
+    assert any(row["outcome"] == "listed" for row in rows(tmp_path / "heal.csv"))
+
+
 def test_the_perceptual_hash_is_accepted_where_it_is_equal(tmp_path, web, archive):
     urls = dying(tmp_path, web, archive)
     again = decode_image(GOOD)
