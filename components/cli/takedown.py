@@ -93,7 +93,9 @@ def answer(
         print_table(rows)
     for command in receipt.again:
         print_line({"train or build again": command})
-    print_line({"date": receipt.date, "listed": receipt.listed, "nothing left": not receipt.found and not receipt.copies})
+    nothing = not receipt.found and not receipt.copies
+    about = {"date": receipt.date, "listed": receipt.listed, "nothing found": nothing}
+    print_line(about | {"not searched": receipt.not_searched})
 
 
 @app.command()
