@@ -113,8 +113,8 @@ def test_an_owner_is_found_in_the_column_of_owners_alone(value: str, owner: str)
     value=st.one_of(addresses, st.sampled_from(OWNERS)),
     others=st.lists(st.one_of(addresses, st.sampled_from(OWNERS)), min_size=1, max_size=8),
 )
-@example(kind="url", value="http://gone.sample/", others=["http://a.sample/x", "http://gone.sample/"])
-@example(kind="host", value="gon\u00e9.sample", others=["http://a.sample/x", "http://xn--gon-dma.sample/x"])
+@example(kind="url", value="http://gone.sample/", others=["http://a.sample/x", "http://gone.sample"])
+@example(kind="host", value="gon\u00e9.sample", others=["http://a.sample/x", "http://gon\u00e9.sample/x"])
 def test_texts_of_a_ledger_are_found_exactly_as_by_a_search_of_each(
     tmp_path_factory: pytest.TempPathFactory, kind: str, value: str, others: list[str]
 ) -> None:
