@@ -115,9 +115,9 @@ def answer(root: Path, kind: str, value: str, date: str = "", folders: Collectio
         repo = open_repo(root, locks)
         fetch_current(graph)
         marks = evidence.read_marks(graph)
-        content = _content(graph, matcher, {key for key in marks if entry and marks[key] == entry.sha256}, repo)
+        content, images = _content(graph, matcher, {key for key in marks if entry and marks[key] == entry.sha256}, repo)
         older, files = find_holders(root, repo, content.names | content.images)
-    holders = set(older) | _add_found(result, graph, content)
+    holders = set(older) | _add_found(result, graph, content, images)
     for place, count in sorted(files.items()):
         result.copies.append({"where": place, "what": "data files", "count": count, "removed": "purge"})
     tracker = Tracker(root) if Tracker.exists(root) else None
@@ -138,21 +138,30 @@ def answer(root: Path, kind: str, value: str, date: str = "", folders: Collectio
     return result
 
 
-def _content(graph: Graph, matcher: Matcher, keys: set[str], repo: Any) -> evidence.Content:
-    """Return the keys of all records that came from the address, and their images that no other current record shows."""
+def _content(graph: Graph, matcher: Matcher, keys: set[str], repo: Any) -> tuple[evidence.Content, dict[str, set[str]]]:
+    """Return the keys of all records that came from the address, and their images that no other current record shows.
+
+    The second value is output → the images that no other record in it, or in what it was made of, shows.
+    """
     rated: list[evidence.Opener] = []
     paths = (path for _, _, folder in graph.outputs() for path in sorted(folder.glob("shards/*.parquet")))
     current: list[evidence.Opener] = [partial(evidence.open_file, path) for path in paths]
     older = (opener for _, _, opener in evidence.list_shards(graph.root, repo))
     content = evidence.collect_content(chain(current, older), matcher, evidence.Content(keys), rated)
-    if content.images:
-        for _, output in _outputs(graph, {"page_url"}):
-            shown = output.table(["key", "image_sha256"])
+    shared: dict[str, set[str]] = {}
+    records = {output.name: output for _, output in _outputs(graph, {"page_url", "centre"})}  # crawl to split, and features
+    for name, inputs in graph.reads.items() if content.images else ():
+        if name in records:
+            shown = records[name].table(["key", "image_sha256"])
             others = shown.filter(pc.invert(pc.is_in(shown["key"], value_set=pa.array(sorted(content.keys), pa.string()))))
-            content.images.difference_update(others["image_sha256"].to_pylist())
+            shared[name] = content.images.intersection(others["image_sha256"].to_pylist())
+        elif parse_output_name(name)[1] not in MODEL_STAGES:
+            shared[name] = set().union(*(shared.get(each, ()) for each in inputs))
+    images = {name: content.images - shown for name, shown in shared.items()}
+    content.images.difference_update(*shared.values())
     content.audio.clear()  # equal words of one voice are equal bytes, whoever wrote them
     content.items |= evidence.find_items(rated, content)
-    return content
+    return content, images
 
 
 def _outputs(graph: Graph, columns: set[str]) -> Iterator[tuple[str, StageOutput]]:
@@ -162,12 +171,13 @@ def _outputs(graph: Graph, columns: set[str]) -> Iterator[tuple[str, StageOutput
             yield stage, StageOutput(folder)
 
 
-def _add_found(result: Answer, graph: Graph, content: evidence.Content) -> set[str]:
+def _add_found(result: Answer, graph: Graph, content: evidence.Content, images: dict[str, set[str]]) -> set[str]:
     """Add what the current outputs hold; return their digests."""
     digests: set[str] = set()
     for stage, output in _outputs(graph, set(NAMING)) if content.keys else ():
         schema, columns = OUTPUT_SCHEMAS[stage]
-        rows, _ = find_names(output.table([name for name in NAMING if name in columns.names]), content.names | content.images)
+        names = content.names | images.get(output.name, set())
+        rows, _ = find_names(output.table([name for name in NAMING if name in columns.names]), names)
         if rows.num_rows:
             dataset, _ = parse_output_name(output.name)
             about = {"dataset": dataset, "stage": stage, "what": WORDS.get(schema, "captioned images"), "count": rows.num_rows}

@@ -236,6 +236,28 @@ def test_an_item_to_rate_is_found_by_whose_it_is_and_not_by_equal_sound_or_pictu
     }  # fmt: skip
 
 
+def test_an_image_that_another_dataset_shows_too_counts_where_only_the_address_showed_it(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    alone, shared = "1" * 64, "2" * 64
+    shown = {
+        "stamps": [("a", "a.sample", alone), ("b", "a.sample", shared), ("c", "c.sample", shared)],
+        "english": [("d", "d.sample", alone)],
+    }
+    for dataset, pages in shown.items():
+        rows = [row("crawl", key=key * 16, page_url=f"http://{host}/", image_sha256=image) for key, host, image in pages]
+        make_output(tmp_path, "crawl", [rows], dataset)
+    # An index and its entries of images name no record.
+    entries = [row("build_search_index", key=image, kind="image", image_sha256=image) for image in (alone, shared)]
+    make_output(tmp_path, "build_search_index", [entries], "stamps")
+    make_output(tmp_path, "build_rating_items", [[row("build_rating_items", key="e" * 16, image_sha256=alone)]], "english")
+    for address, keys in (("http://a.sample/", [alone]), ("http://c.sample/", None), ("http://d.sample/", ["e" * 16])):
+        found = [each["keys"] for each in answer(tmp_path, "url", address).found if each["stage"] != "crawl"]
+        assert found == ([keys] if keys else []), address
+
+
 def ask_about_other_places(root: Path, monkeypatch: Any, *requests: tuple[str, str]) -> list[Answer]:
     """The answers of a project in which ledgers, statements, logs, a run and a running rating name a.sample, and one record."""
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
