@@ -221,16 +221,17 @@ def _models(tracker: Tracker, root: Path, holders: set[str], maybe: set[str], *,
     versions = [*tracker.list_versions(), *tracker.list_versions(KIND)]
     for version in versions:
         if grade := tracker.grade(version, holders, maybe) or (MAYBE if tagged and version.tags.get(TAINTED) else ""):
+            digest, index = version.tags.get(f"{TAG}output_digest"), version.name.endswith(f"-{KIND}")
             aliases = tracker.client.get_registered_model(version.name).aliases
             yield {
                 "model": f"{version.name}/{version.version}",
                 "run": version.run_id,
                 "run_name": names.get(version.run_id, ""),
-                "saw": grade,
-                "current": version.tags.get(f"{TAG}output_digest") in current,
+                "saw": MAYBE if index and digest not in holders else grade,
+                "current": digest in current,
                 "latest": int(version.version) == max(int(each.version) for each in versions if each.name == version.name),
                 "aliases": sorted(alias for alias, number in aliases.items() if str(number) == str(version.version)),
-                "index": version.name.endswith(f"-{KIND}"),
+                "index": index,
             }
 
 

@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
+from components.core.files import publish_json
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.stage_output import StageOutput
 from components.ratings.running import ADDRESS, database_url
@@ -25,10 +26,12 @@ from components.ratings.store import RatingStore
 from components.tools.release.kinds import release
 from components.tools.release.noted import RELEASES, list_releases, note_release
 from components.tools.takedown.answer import NOT_SEARCHED, Answer, answer
-from components.tools.takedown.evidence import REMOVED
+from components.tools.takedown.evidence import HOLDERS, REMOVED
 from components.tools.takedown.listing import add
 from components.tools.takedown.plan import purge
-from components.tracking.record import connect
+from components.tools.takedown.tracked import MAYBE, YES, Tracker
+from components.tracking.models import KIND
+from components.tracking.record import TAG, connect
 from components.web.erase import CONSENT
 from tests.support import make_output, row
 from tests.support.release.project import WEB, project
@@ -309,6 +312,42 @@ def test_a_database_of_ratings_that_cannot_be_opened_is_said_without_its_address
     monkeypatch.setenv(ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")  # pragma: allowlist secret
     after = answer(tmp_path, "host", "a.sample")
     assert len(after.unreached) == len(before.unreached) + 1 and "127.0.0.1" not in after.page()
+
+
+def test_models_and_indexes_that_only_read_a_model_which_saw_it_may_have_seen_it(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    client = connect(tmp_path)
+    experiment = client.create_experiment("spoken")
+    made = {  # output → its stage and the outputs that it reads
+        "seen": ("split", []), "other": ("split", []), "pretrained": ("pretrain_retrieval", ["seen"]),
+        "finetuned": ("finetune_retrieval", ["other", "pretrained"]), "index": ("build_search_index", ["other", "finetuned"]),
+        "unseen": ("build_search_index", ["seen"]),
+    }  # fmt: skip
+    for name, (stage, parents) in made.items():
+        read = json.dumps([{"name": parent, "manifest_sha256": parent} for parent in parents])
+        tags = {f"{TAG}stage": stage, f"{TAG}output_digest": name, f"{TAG}parents": read}
+        run = client.create_run(experiment, tags=tags, run_name=name).info.run_id
+        if stage != "split":
+            model = f"{name}-search" if stage == "build_search_index" else name
+            client.create_registered_model(model, {f"{TAG}kind": KIND} if model != name else {})
+            client.create_model_version(model, f"file:///{name}", run, tags={f"{TAG}output_digest": name})
+    tracker = Tracker(tmp_path)
+    versions = {version.name: version for version in (*tracker.list_versions(), *tracker.list_versions(KIND))}
+    grades = {name: tracker.grade(version, {"seen"}, ()) for name, version in versions.items()}
+    assert grades == {"pretrained": YES, "finetuned": MAYBE, "index-search": MAYBE, "unseen-search": YES}
+    assert not any(tracker.grade(version, {"else"}, ()) for version in versions.values())
+    copy_settings(tmp_path)
+    entry, _ = add(tmp_path, "host", "a.sample")
+    publish_json(tmp_path / REMOVED, {HOLDERS: {"seen": [entry.sha256]}})
+    receipt = answer(tmp_path, "host", "a.sample")
+    saw = {each["model"].partition("/")[0]: each["saw"] for each in receipt.models}
+    assert saw == grades | {"unseen-search": MAYBE}  # none of its entries is of it
+    rows = [[cell.text() for cell in line.css("th, td")] for line in LexborHTMLParser(receipt.page()).css("tbody tr")]
+    words = "maybe: through the data or the model that it was made of"
+    assert {line[0]: line[2] for line in rows} == {
+        "pretrained/1": YES, "finetuned/1": MAYBE,
+        "index-search/1 (search index)": words, "unseen-search/1 (search index)": words,
+    }  # fmt: skip
 
 
 def test_a_model_that_starts_from_one_that_saw_it_is_trained_again_too(tmp_path: Path, monkeypatch: Any) -> None:
