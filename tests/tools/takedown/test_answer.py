@@ -307,6 +307,21 @@ def test_an_empty_answer_says_where_it_did_not_look(tmp_path: Path, monkeypatch:
     assert "none of our data" not in page and "Nothing is left" not in page and "No registered model" not in page
 
 
+def test_the_page_names_no_file_of_ratings_no_remote_and_no_bucket() -> None:
+    places = [
+        ("files of ratings", "ratings/english/zoe.csv"),
+        ("data files", "DVC remote zoe-s-disk"),
+        ("data files", "s3://zoe/x"),
+    ]
+    copies = [{"what": what, "where": where, "count": 1, "removed": "purge"} for what, where in places]
+    receipt = Answer("host", "a.sample", "", False, copies=[*copies, {**copies[1], "where": "DVC's cache"}])
+    page = receipt.page()
+    cells = [[cell.text() for cell in line.css("th, td")][:2] for line in LexborHTMLParser(page).css("tbody tr")]
+    remote = ["data files", "a remote store"]
+    assert cells == [["files of ratings", "ratings"], remote, remote, ["data files", "DVC's cache"]] and "zoe" not in page
+    assert all(where in json.dumps(receipt.plain()) for _, where in places)
+
+
 def test_a_database_of_ratings_that_cannot_be_opened_is_said_without_its_address(tmp_path: Path, monkeypatch: Any) -> None:
     (before,) = ask_about_other_places(tmp_path, monkeypatch, ("host", "a.sample"))
     monkeypatch.setenv(ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")  # pragma: allowlist secret
