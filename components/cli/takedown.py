@@ -95,7 +95,7 @@ def answer(
         print_line({"train or build again": command})
     nothing = not receipt.found and not receipt.copies
     about = {"date": receipt.date, "listed": receipt.listed, "nothing found": nothing}
-    print_line(about | {"not searched": receipt.not_searched})
+    print_line(about | {"not searched": receipt.not_searched, "removed before, not compared": receipt.not_compared})
 
 
 @app.command()

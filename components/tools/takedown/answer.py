@@ -77,6 +77,8 @@ class Answer:
     """Commands that train or build again what saw it."""
     unreached: list[str] = field(default_factory=lambda: list(UNREACHED))
     not_searched: str = NOT_SEARCHED
+    not_compared: int = 0
+    """Purged entries of other addresses: their hashes do not tell whether they are of a host or page that was asked about."""
 
     def plain(self) -> dict[str, Any]:
         """Return the receipt as JSON values."""
@@ -128,6 +130,7 @@ def answer(root: Path, kind: str, value: str, date: str = "", folders: Collectio
     # The entry that covers it: the same, or that of its host.
     wider = getattr(listed, kind)(value if kind == "url" else normalise(kind, value))
     maybe = {digest for digest, entries in purged.items() if wider in entries}
+    result.not_compared = len(set().union(*purged.values()) - {entry.sha256 if entry else "", wider})
     releases = {json.dumps(each): each for each in [*list_releases(root), *map(describe_release, folders)]}.values()
     graded = [(each, YES if each["split"] in holders else MAYBE if each["split"] in maybe else "") for each in releases]
     result.releases = [each | {"held": grade} for each, grade in graded if grade]

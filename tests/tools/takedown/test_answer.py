@@ -207,7 +207,13 @@ def test_the_command_prints_and_writes_the_answer(states: States, tmp_path: Path
     assert done.exit_code == 0, done.exception
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["model"] for line in lines if "model" in line] == [each["model"] for each in states.purged.models]
-    assert lines[-1] == {"date": "2026-11-30", "listed": True, "nothing found": True, "not searched": NOT_SEARCHED}
+    assert lines[-1] == {
+        "date": "2026-11-30",
+        "listed": True,
+        "nothing found": True,
+        "not searched": NOT_SEARCHED,
+        "removed before, not compared": 0,
+    }
     printed = json.loads(CliRunner().invoke(app, [*words[:-4], "--json"]).stdout)
     assert printed == json.loads(content.read_text()) and printed["date"] in page.read_text()
     for wrong in (words[:2], [*words, "--url", PAGE]):
@@ -320,6 +326,19 @@ def test_the_page_names_no_file_of_ratings_no_remote_and_no_bucket() -> None:
     remote = ["data files", "a remote store"]
     assert cells == [["files of ratings", "ratings"], remote, remote, ["data files", "DVC's cache"]] and "zoe" not in page
     assert all(where in json.dumps(receipt.plain()) for _, where in places)
+
+
+def test_a_purged_entry_that_no_request_can_be_compared_with_is_said(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    page, host = (add(tmp_path, kind, value)[0] for kind, value in (("url", "http://a.sample/1"), ("host", "b.sample")))
+    publish_json(tmp_path / REMOVED, {HOLDERS: {"older": [page.sha256], "newer": [page.sha256, host.sha256]}})
+    counts = {"http://a.sample/1": 1, "http://a.sample/2": 2, "http://b.sample/1": 1}
+    assert {url: answer(tmp_path, "url", url).not_compared for url in counts} == counts
+    asked = answer(tmp_path, "host", "a.sample")
+    assert asked.not_compared == 2 and "Of 2 earlier removals we keep no addresses" in asked.page()
+    publish_json(tmp_path / REMOVED, {HOLDERS: {"older": [host.sha256]}})
+    assert "earlier removals" not in answer(tmp_path, "host", "b.sample").page()
 
 
 def test_a_database_of_ratings_that_cannot_be_opened_is_said_without_its_address(tmp_path: Path, monkeypatch: Any) -> None:
