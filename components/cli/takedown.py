@@ -93,8 +93,7 @@ def answer(
         print_table(rows)
     for command in receipt.again:
         print_line({"train or build again": command})
-    nothing = not receipt.found and not receipt.copies
-    about = {"date": receipt.date, "listed": receipt.listed, "nothing found": nothing}
+    about = {"date": receipt.date, "listed": receipt.listed, "nothing found": not receipt.found and not receipt.copies}
     print_line(about | {"not searched": receipt.not_searched, "removed before, not compared": receipt.not_compared})
 
 

@@ -191,26 +191,25 @@ def _add_found(result: Answer, graph: Graph, content: evidence.Content, images: 
 
 def _add_copies(result: Answer, graph: Graph, matcher: Matcher, content: evidence.Content, tracker: Tracker | None) -> None:
     """Add what is kept besides the outputs' rows: ledgers, stored answers, results, ratings, logs, values of training runs."""
-    root, search = graph.root, FileSearch(matcher, content.names)
+    root, state, search = graph.root, graph.root / ".hearsight", FileSearch(matcher, content.names)
 
     def add(where: str, what: str, count: int, removed: str = "purge") -> None:
         result.copies += [{"where": where, "what": what, "count": count, "removed": removed}] if count else []
 
     for dataset in graph.datasets:  # ledgers of later stages have keys, and quote captions
         paths = graph.output("crawl", dataset).glob("ledger/*.parquet")
-        rows = count_naming(paths, ("key", *LEDGER_COLUMNS), matcher)
+        rows = count_naming(paths, ["key", *LEDGER_COLUMNS], matcher)
         add(f"data set {dataset}, step crawl", "notes on pages and images", rows, "next run")
     for folder in evidence.list_snapshots(root):
         add(f"snapshot {folder.name}", "fetched files", count_affected(folder, matcher.listed))
-        statements = count_naming((folder / CONSENT).glob("*.parquet"), ("address", "final"), matcher)
+        statements = count_naming((folder / CONSENT).glob("*.parquet"), ["address", "final"], matcher)
         add(f"snapshot {folder.name}", "statements about use", statements)
-    add("logs", "files with lines on it", sum(1 for _ in caches.find_logs(root / ".hearsight", search)))
+    add("logs", "files with lines on it", sum(1 for _ in caches.find_logs(state, search)))
     if tracker is not None:
         values = sum(tracker.count_addresses(search).values())
         add("records of training runs", "values that name it", values, "purge" if tracker.database else "by hand")
     if search.keys:
-        results = [key for _, keys in caches.find_annotations(root / ".hearsight", search) for key in keys]
-        add("result caches", "computed results", len(results))
+        add("result caches", "computed results", sum(len(keys) for _, keys in caches.find_annotations(state, search)))
         for path in ratings.find_files(root, search):
             add(path.relative_to(root).as_posix(), "files of ratings", 1)
         items, unreached = ratings.find_running_items(root, search)

@@ -56,7 +56,7 @@ def find_covered(table: pa.Table, matcher: Matcher) -> pa.ChunkedArray:
     return covered
 
 
-def count_naming(paths: Iterable[Path], columns: Collection[str], matcher: Matcher) -> int:
+def count_naming(paths: Iterable[Path], columns: list[str], matcher: Matcher) -> int:
     """Return in how many rows of ledgers a text names something listed, as a scan finds it."""
     count = 0
     for table in (read_table(path, columns) for path in paths):

@@ -180,10 +180,8 @@ class Tracker:
         }
 
     def grade(self, version: Any, tainted: Collection[str], maybe_tainted: Collection[str]) -> str:
-        """Return the grade of a registered version by its lineage; '' if it is not tainted. For the arguments see above.
-
-        An output can have models that start from another one and models that do not: what only such a model saw is a ``maybe``.
-        """
+        """Return the grade of a registered version by its lineage; '' if it is not tainted. For the arguments see above."""
+        # An output can have models that start from another one, and models that do not.
         for models, grade in ((False, YES), (True, MAYBE)):
             steps = self._lineage(version, models=models)
             digests = {digest for _, digest in steps}
