@@ -64,10 +64,10 @@ def count_naming(paths: Iterable[Path], columns: list[str], matcher: Matcher) ->
         for column in table.columns:
             texts = pc.unique(column)
             texts = texts.filter(pc.invert(_matches(texts, _KEY)))
-            lists = pc.utf8_split_whitespace(texts)  # a text can have two addresses
-            words, places = pc.list_flatten(lists), pc.list_parent_indices(lists)
-            candidates = pa.chunked_array([find_candidates(words, *pair) for pair in matcher.plain])
-            possible = texts.take(pc.unique(places.filter(pc.is_in(words, value_set=candidates)))).to_pylist()
+            lists = pc.split_pattern_regex(texts, " on |, ")  # between the addresses of a text with several
+            parts, places = pc.list_flatten(lists), pc.list_parent_indices(lists)
+            candidates = pa.chunked_array([find_candidates(parts, *pair) for pair in matcher.plain])
+            possible = texts.take(pc.unique(places.filter(pc.is_in(parts, value_set=candidates)))).to_pylist()
             listed = [text for text in possible if matcher.is_listed(text) or matcher.find_in_text(text)]
             naming = pc.or_(naming, pc.is_in(column, value_set=pa.array(listed, column.type)))
         count += pc.sum(naming).as_py() or 0

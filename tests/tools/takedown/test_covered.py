@@ -114,6 +114,7 @@ def test_an_owner_is_found_in_the_column_of_owners_alone(value: str, owner: str)
     others=st.lists(st.one_of(addresses, st.sampled_from(OWNERS)), min_size=1, max_size=8),
 )
 @example(kind="url", value="http://gone.sample/", others=["http://a.sample/x", "http://gone.sample"])
+@example(kind="url", value="file: a", others=["file:a", "http://a.sample/x"])
 @example(kind="host", value="gon\u00e9.sample", others=["http://a.sample/x", "http://gon\u00e9.sample/x"])
 def test_texts_of_a_ledger_are_found_exactly_as_by_a_search_of_each(
     tmp_path_factory: pytest.TempPathFactory, kind: str, value: str, others: list[str]
@@ -128,4 +129,4 @@ def test_texts_of_a_ledger_are_found_exactly_as_by_a_search_of_each(
     pq.write_table(pa.table({"detail": texts, "key": [*texts[1:], ""]}), path)
     naming = [matcher.is_listed(text) or bool(matcher.find_in_text(text)) for text in texts]
     naming = [one or other for one, other in zip(naming, [*naming[1:], naming[0]], strict=True)]
-    assert count_naming([path], ("key", "detail"), matcher) == sum(naming)
+    assert count_naming([path], ["key", "detail"], matcher) == sum(naming)
