@@ -93,7 +93,8 @@ def answer(
         print_table(rows)
     for command in receipt.again:
         print_line({"train or build again": command})
-    print_line({"date": receipt.date, "listed": receipt.listed, "nothing left": not receipt.found and not receipt.copies})
+    about = {"date": receipt.date, "listed": receipt.listed, "nothing found": not receipt.found and not receipt.copies}
+    print_line(about | {"not searched": receipt.not_searched, "removed before, not compared": receipt.not_compared})
 
 
 @app.command()

@@ -8,11 +8,13 @@ that covers it, and a path without codes contains every run of unreserved charac
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from components.core.shards import read_table
 from components.tools.takedown.file_search import ADDRESS_COLUMNS, Matcher
 from components.web.canonical import FOLDER
 
@@ -26,6 +28,8 @@ _PLAIN_HOST = rf"^(?:{_SERVER}(?:[/?#]|$)|{_HOST}$|[fF][iI][lL][eE]:[^/])"
 _AFTER_HOST = rf"(?s)^({_SERVER})[/?#].*"
 _CODED = r"[%\x00-\x1f\x7f]"
 """A percent-encoded character, or one that a browser removes."""
+_KEY = "^(?:[0-9a-f]{16})?$"
+"""A record's key, or nothing."""
 _BELOW_ROOT = rf"^{_SERVER}/+[\w~-](?:[^%/\x00-\x1f\x7f]|/[^.%\x00-\x1f\x7f])*$"
 """A path that no dot segment leads back to the root."""
 
@@ -50,6 +54,24 @@ def find_covered(table: pa.Table, matcher: Matcher) -> pa.ChunkedArray:
             rows = values.filter(pc.is_in(chosen, value_set=pa.array(listed, chosen.type)))
             covered = pc.or_(covered, pc.is_in(table[name], value_set=rows))
     return covered
+
+
+def count_naming(paths: Iterable[Path], columns: list[str], matcher: Matcher) -> int:
+    """Return in how many rows of ledgers a text names something listed, as a scan finds it."""
+    count = 0
+    for table in (read_table(path, columns) for path in paths):
+        naming = pa.chunked_array([pa.repeat(False, table.num_rows)])
+        for column in table.columns:
+            texts = pc.unique(column)
+            texts = texts.filter(pc.invert(_matches(texts, _KEY)))
+            lists = pc.split_pattern_regex(texts, " on |, ")  # between the addresses of a text with several
+            parts, places = pc.list_flatten(lists), pc.list_parent_indices(lists)
+            candidates = pa.chunked_array([find_candidates(parts, *pair) for pair in matcher.plain])
+            possible = texts.take(pc.unique(places.filter(pc.is_in(parts, value_set=candidates)))).to_pylist()
+            listed = [text for text in possible if matcher.is_listed(text) or matcher.find_in_text(text)]
+            naming = pc.or_(naming, pc.is_in(column, value_set=pa.array(listed, column.type)))
+        count += pc.sum(naming).as_py() or 0
+    return count
 
 
 def find_candidates(values: pa.ChunkedArray, kind: str, canonical: str) -> pa.ChunkedArray:

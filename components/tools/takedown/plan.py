@@ -208,12 +208,11 @@ def purge(root: Path, *, apply: bool) -> Plan:
         require_run(root, graph, listed)
         plan, removed, tracker = make_plan(root, graph, listed, repo)
         if apply:
-            for (name, version), grade in plan.models.items():
-                assert tracker is not None
-                tracker.tag_model(name, version, grade)
-            for model, grade in plan.searches.items():
-                assert tracker is not None
-                searchable.tag_search_model(tracker, model, grade)
+            if tracker is not None:
+                for (name, version), grade in plan.models.items():
+                    tracker.tag_model(name, version, grade)
+                for model, grade in plan.searches.items():
+                    searchable.tag_search_model(tracker, model, grade)
             marks = evidence.read_marks(graph)
             holders, _ = find_holders(root, repo, marks)
             of_entries = {digest: {marks[name] for name in names} for digest, names in holders.items()}

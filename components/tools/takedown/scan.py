@@ -5,6 +5,7 @@ The search goes by the list's hashes, or by a plain value, which is searched lit
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -131,15 +132,11 @@ def count_covered(graph: Graph, kind: str, value: str) -> tuple[dict[str, int], 
         HearsightError: the value is not of its kind, or an output is damaged.
     """
     matcher = Matcher.from_plain([(kind, value)])
-    records = {}
+    records: Counter[str] = Counter()
     for stage, dataset, folder in graph.outputs():
         if stage == "crawl" and (folder / MANIFEST).is_file():
             shards = StageOutput(folder).shards
             covered = [find_covered(shard.read(list(ADDRESS_COLUMNS)), matcher) for shard in shards]
             records[dataset] = sum(pc.sum(each).as_py() or 0 for each in covered)
-    answers = {folder.name: count_affected(folder, matcher.listed) for folder in list_snapshots(graph.root)}
-    return _present(records), _present(answers)
-
-
-def _present(counts: dict[str, int]) -> dict[str, int]:
-    return {name: count for name, count in counts.items() if count}
+    answers = Counter({folder.name: count_affected(folder, matcher.listed) for folder in list_snapshots(graph.root)})
+    return dict(+records), dict(+answers)

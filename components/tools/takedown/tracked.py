@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TAINTED = f"{TAG}tainted"
 YES, MAYBE = "yes", "maybe"
-"""Grades of a tainted model: trained on a removed record; trained on a snapshot that held one."""
+"""Grades of a tainted model: trained on a removed record; trained on a snapshot that held one, or perhaps from such a model."""
 LINEAGE = "output/lineage.json"
 """A run's artefact that is redacted instead of deleted."""
 
@@ -181,10 +181,14 @@ class Tracker:
 
     def grade(self, version: Any, tainted: Collection[str], maybe_tainted: Collection[str]) -> str:
         """Return the grade of a registered version by its lineage; '' if it is not tainted. For the arguments see above."""
-        steps = self._lineage(version)
-        digests = {digest for _, digest in steps}
-        splits = {digest for stage, digest in steps if stage == "split"} or digests
-        return YES if splits & set(tainted) else MAYBE if digests & set(maybe_tainted) else ""
+        # An output can have models that start from another one, and models that do not.
+        for models, grade in ((False, YES), (True, MAYBE)):
+            steps = self._lineage(version, models=models)
+            digests = {digest for _, digest in steps}
+            splits = {digest for stage, digest in steps if stage == "split"} or digests
+            if splits & set(tainted):
+                return grade
+        return MAYBE if digests & set(maybe_tainted) else ""
 
     def tag_model(self, name: str, version: str, grade: str) -> None:
         """Tag a registered version with its grade."""
@@ -198,11 +202,13 @@ class Tracker:
             if model_kind == kind if kind else model_kind != KIND:
                 yield from self.client.search_model_versions(f"name = '{model.name}'")
 
-    def _lineage(self, version: Any) -> set[tuple[str, str]]:
-        """Return (stage, digest) of the steps behind a version, by the runs' parents."""
-        pending, steps = {version.tags.get(f"{TAG}output_digest", "")} - {""}, set[tuple[str, str]]()
+    def _lineage(self, version: Any, *, models: bool) -> set[tuple[str, str]]:
+        """Return (stage, digest) of the steps behind a version, by the runs' parents; without ``models``, not those of others."""
+        own = version.tags.get(f"{TAG}output_digest", "")
+        pending, steps = {own} - {""}, set[tuple[str, str]]()
         while pending:
             runs = [run for run in self.runs if tag(run, "output_digest") in pending]
+            runs = [run for run in runs if models or tag(run, "output_digest") == own or tag(run, "stage") not in MODEL_STAGES]
             new = {(tag(run, "stage"), tag(run, "output_digest")) for run in runs} - steps
             steps |= new
             pending = {parent for run in runs for parent in _parents(run)} - {digest for _, digest in steps} - {""}

@@ -195,7 +195,15 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
 def list_versions(objects: Objects) -> list[Version]:
     """Return every version in a store, without parents and lineages."""
     ids = set(objects.ids())
-    return [_version(objects, oid, ids) for oid in sorted(ids) if oid.endswith(".dir")]
+    versions = [Version(oid, _listing(objects, oid)) for oid in sorted(ids) if oid.endswith(".dir")]
+    for version in versions:
+        if (manifest := version.files.get("manifest.json", "")) in ids:
+            raw = objects.read(manifest)
+            try:
+                version.digest, version.stage = sha256_bytes(raw), json.loads(raw)["stage"]
+            except (ValueError, KeyError, TypeError):
+                raise _damaged(objects, manifest) from None
+    return versions
 
 
 def _listing(objects: Objects, oid: str) -> dict[str, str]:
@@ -206,18 +214,6 @@ def _listing(objects: Objects, oid: str) -> dict[str, str]:
         return {entry["relpath"]: entry["md5"] for entry in entries}
     except (ValueError, KeyError, TypeError):
         raise _damaged(objects, oid) from None
-
-
-def _version(objects: Objects, oid: str, ids: set[str]) -> Version:
-    version = Version(oid, _listing(objects, oid))
-    manifest = version.files.get("manifest.json", "")
-    if manifest in ids:
-        raw = objects.read(manifest)
-        try:
-            version.digest, version.stage = sha256_bytes(raw), json.loads(raw)["stage"]
-        except (ValueError, KeyError, TypeError):
-            raise _damaged(objects, manifest) from None
-    return version
 
 
 def _damaged(objects: Objects, oid: str) -> HearsightError:

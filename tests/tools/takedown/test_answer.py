@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 from typer.testing import CliRunner
@@ -15,14 +18,21 @@ from typer.testing import CliRunner
 from components.cli.main import app
 from components.core.addresses import lineage_path
 from components.core.errors import HearsightError
+from components.core.files import publish_json
+from components.core.ledger import dropped, kept, ledger_table
 from components.core.stage_output import StageOutput
+from components.ratings.running import ADDRESS, database_url
+from components.ratings.store import RatingStore
 from components.tools.release.kinds import release
 from components.tools.release.noted import RELEASES, list_releases, note_release
-from components.tools.takedown.answer import Answer, answer
-from components.tools.takedown.evidence import REMOVED
+from components.tools.takedown.answer import NOT_SEARCHED, Answer, answer
+from components.tools.takedown.evidence import HOLDERS, REMOVED
 from components.tools.takedown.listing import add
 from components.tools.takedown.plan import purge
-from components.tracking.record import connect
+from components.tools.takedown.tracked import MAYBE, YES, Tracker
+from components.tracking.models import KIND
+from components.tracking.record import TAG, connect
+from components.web.erase import CONSENT
 from tests.support import make_output, row
 from tests.support.release.project import WEB, project
 from tests.support.settings_files import copy_settings
@@ -142,7 +152,7 @@ def test_after_a_purge_nothing_is_left_and_the_models_that_saw_it_are_still_name
         "stamps-dual_encoder/1": "yes",
         "stamps-dual_encoder/2": "yes",
     }
-    assert "Nothing is left" in states.purged.page()
+    assert "Nothing was found" in states.purged.page()
     tagged = {each["model"]: each["saw"] for each in states.cloned.models}
     assert tagged == dict.fromkeys(("stamps-dual_encoder/1", "stamps-dual_encoder/2"), "maybe")
 
@@ -197,7 +207,13 @@ def test_the_command_prints_and_writes_the_answer(states: States, tmp_path: Path
     assert done.exit_code == 0, done.exception
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [line["model"] for line in lines if "model" in line] == [each["model"] for each in states.purged.models]
-    assert lines[-1] == {"date": "2026-11-30", "listed": True, "nothing left": True}
+    assert lines[-1] == {
+        "date": "2026-11-30",
+        "listed": True,
+        "nothing found": True,
+        "not searched": NOT_SEARCHED,
+        "removed before, not compared": 0,
+    }
     printed = json.loads(CliRunner().invoke(app, [*words[:-4], "--json"]).stdout)
     assert printed == json.loads(content.read_text()) and printed["date"] in page.read_text()
     for wrong in (words[:2], [*words, "--url", PAGE]):
@@ -226,6 +242,145 @@ def test_an_item_to_rate_is_found_by_whose_it_is_and_not_by_equal_sound_or_pictu
     receipt = answer(tmp_path, "url", "http://a.sample/")
     assert {each["stage"]: each["keys"] for each in receipt.found} == {
         "crawl": keys[:1], "synthesize": [f"{keys[0]}.0"], "build_rating_items": [items[0]["key"]],
+    }  # fmt: skip
+
+
+def test_an_image_that_another_dataset_shows_too_counts_where_only_the_address_showed_it(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    alone, shared = "1" * 64, "2" * 64
+    shown = {
+        "stamps": [("a", "a.sample", alone), ("b", "a.sample", shared), ("c", "c.sample", shared)],
+        "english": [("d", "d.sample", alone)],
+    }
+    for dataset, pages in shown.items():
+        rows = [row("crawl", key=key * 16, page_url=f"http://{host}/", image_sha256=image) for key, host, image in pages]
+        make_output(tmp_path, "crawl", [rows], dataset)
+    # An index and its entries of images name no record.
+    entries = [row("build_search_index", key=image, kind="image", image_sha256=image) for image in (alone, shared)]
+    make_output(tmp_path, "build_search_index", [entries], "stamps")
+    make_output(tmp_path, "build_rating_items", [[row("build_rating_items", key="e" * 16, image_sha256=alone)]], "english")
+    for address, keys in (("http://a.sample/", [alone]), ("http://c.sample/", None), ("http://d.sample/", ["e" * 16])):
+        found = [each["keys"] for each in answer(tmp_path, "url", address).found if each["stage"] != "crawl"]
+        assert found == ([keys] if keys else []), address
+
+
+def ask_about_other_places(root: Path, monkeypatch: Any, *requests: tuple[str, str]) -> list[Answer]:
+    """The answers of a project in which ledgers, statements, logs, a run and a running rating name a.sample, and one record."""
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.delenv(ADDRESS, raising=False)
+    copy_settings(root)
+    output = make_output(root, "crawl", [[row("crawl", key="a" * 16, page_url="http://a.sample/1")]])
+    missing = dropped("http://a.sample/gone", "http_status", 404, 200, kind="page")
+    shown = [
+        kept(key, detail=f"http://{host}/i%20.png on http://{host}/1") for key, host in (("a" * 16, "a.sample"), ("b", "b.c"))
+    ]
+    (ledger,) = (output.path / "ledger").glob("*.parquet")
+    pq.write_table(ledger_table([missing, *shown, kept("c" * 16, detail="like a.sample.org")]), ledger)
+    snapshot = root / "data" / "store" / "fixture"
+    (snapshot / CONSENT).mkdir(parents=True)
+    (snapshot / "index.jsonl").touch()
+    stated = {"address": ["http://a.sample/1", "http://b.c/"], "final": ["http://b.c/", "http://b.c/"]}
+    pq.write_table(pa.table(stated), snapshot / CONSENT / "english.parquet")
+    log = root / ".hearsight" / "logs" / "stages" / "english.crawl.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text('{"error": "http://a.sample/1: no image"}\n')
+    client = connect(root)
+    client.log_param(client.create_run(client.create_experiment("english")).info.run_id, "seeds", "['http://a.sample/']")
+    with closing(RatingStore(database_url(root))) as store:
+        store.open_campaign("english", "digest", {"a" * 16: 1, "b" * 16: 1})
+    return [answer(root, *request) for request in requests]
+
+
+def test_ledgers_statements_logs_runs_and_running_ratings_are_searched_too(tmp_path: Path, monkeypatch: Any) -> None:
+    asked, other = ask_about_other_places(tmp_path, monkeypatch, ("host", "A.sample"), ("host", "d.sample"))
+    assert [(each["where"], each["count"], each["removed"]) for each in asked.copies] == [
+        ("data set english, step crawl", 2, "next run"),
+        ("snapshot fixture", 1, "purge"),
+        ("logs", 1, "purge"),
+        ("records of training runs", 1, "purge"),
+        ("the database of a running rating", 1, "purge"),
+    ]
+    assert not other.copies and not other.found
+
+
+def test_an_empty_answer_says_where_it_did_not_look(tmp_path: Path, monkeypatch: Any) -> None:
+    copy_settings(tmp_path)
+    page = answer(tmp_path, "host", "d.sample").page()
+    assert "Nothing was found" in page and NOT_SEARCHED in page
+    assert "none of our data" not in page and "Nothing is left" not in page and "No registered model" not in page
+
+
+def test_the_page_names_no_file_of_ratings_no_remote_and_no_bucket() -> None:
+    places = [
+        ("files of ratings", "ratings/english/zoe.csv"),
+        ("data files", "DVC remote zoe-s-disk"),
+        ("data files", "s3://zoe/x"),
+    ]
+    copies = [{"what": what, "where": where, "count": 1, "removed": "purge"} for what, where in places]
+    receipt = Answer("host", "a.sample", "", False, copies=[*copies, {**copies[1], "where": "DVC's cache"}])
+    page = receipt.page()
+    cells = [[cell.text() for cell in line.css("th, td")][:2] for line in LexborHTMLParser(page).css("tbody tr")]
+    remote = ["data files", "a remote store"]
+    assert cells == [["files of ratings", "ratings"], remote, remote, ["data files", "DVC's cache"]] and "zoe" not in page
+    assert all(where in json.dumps(receipt.plain()) for _, where in places)
+
+
+def test_a_purged_entry_that_no_request_can_be_compared_with_is_said(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    copy_settings(tmp_path)
+    page, host = (add(tmp_path, kind, value)[0] for kind, value in (("url", "http://a.sample/1"), ("host", "b.sample")))
+    publish_json(tmp_path / REMOVED, {HOLDERS: {"older": [page.sha256], "newer": [page.sha256, host.sha256]}})
+    counts = {"http://a.sample/1": 1, "http://a.sample/2": 2, "http://b.sample/1": 1}
+    assert {url: answer(tmp_path, "url", url).not_compared for url in counts} == counts
+    asked = answer(tmp_path, "host", "a.sample")
+    assert asked.not_compared == 2 and "Of 2 earlier removals we keep no addresses" in asked.page()
+    publish_json(tmp_path / REMOVED, {HOLDERS: {"older": [host.sha256]}})
+    assert "earlier removals" not in answer(tmp_path, "host", "b.sample").page()
+
+
+def test_a_database_of_ratings_that_cannot_be_opened_is_said_without_its_address(tmp_path: Path, monkeypatch: Any) -> None:
+    (before,) = ask_about_other_places(tmp_path, monkeypatch, ("host", "a.sample"))
+    monkeypatch.setenv(ADDRESS, "postgresql://user:secret@127.0.0.1:1/ratings")  # pragma: allowlist secret
+    after = answer(tmp_path, "host", "a.sample")
+    assert len(after.unreached) == len(before.unreached) + 1 and "127.0.0.1" not in after.page()
+
+
+def test_models_and_indexes_that_only_read_a_model_which_saw_it_may_have_seen_it(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    client = connect(tmp_path)
+    experiment = client.create_experiment("spoken")
+    made = {  # output → its stage and the outputs that it reads
+        "seen": ("split", []), "other": ("split", []), "pretrained": ("pretrain_retrieval", ["seen"]),
+        "finetuned": ("finetune_retrieval", ["other", "pretrained"]), "index": ("build_search_index", ["other", "finetuned"]),
+        "unseen": ("build_search_index", ["seen"]),
+    }  # fmt: skip
+    for name, (stage, parents) in made.items():
+        read = json.dumps([{"name": parent, "manifest_sha256": parent} for parent in parents])
+        tags = {f"{TAG}stage": stage, f"{TAG}output_digest": name, f"{TAG}parents": read}
+        run = client.create_run(experiment, tags=tags, run_name=name).info.run_id
+        if stage != "split":
+            model = f"{name}-search" if stage == "build_search_index" else name
+            client.create_registered_model(model, {f"{TAG}kind": KIND} if model != name else {})
+            client.create_model_version(model, f"file:///{name}", run, tags={f"{TAG}output_digest": name})
+    tracker = Tracker(tmp_path)
+    versions = {version.name: version for version in (*tracker.list_versions(), *tracker.list_versions(KIND))}
+    grades = {name: tracker.grade(version, {"seen"}, ()) for name, version in versions.items()}
+    assert grades == {"pretrained": YES, "finetuned": MAYBE, "index-search": MAYBE, "unseen-search": YES}
+    assert not any(tracker.grade(version, {"else"}, ()) for version in versions.values())
+    copy_settings(tmp_path)
+    entry, _ = add(tmp_path, "host", "a.sample")
+    publish_json(tmp_path / REMOVED, {HOLDERS: {"seen": [entry.sha256]}})
+    receipt = answer(tmp_path, "host", "a.sample")
+    saw = {each["model"].partition("/")[0]: each["saw"] for each in receipt.models}
+    assert saw == grades | {"unseen-search": MAYBE}  # none of its entries is of it
+    rows = [[cell.text() for cell in line.css("th, td")] for line in LexborHTMLParser(receipt.page()).css("tbody tr")]
+    words = "maybe: through the data or the model that it was made of"
+    assert {line[0]: line[2] for line in rows} == {
+        "pretrained/1": YES, "finetuned/1": MAYBE,
+        "index-search/1 (search index)": words, "unseen-search/1 (search index)": words,
     }  # fmt: skip
 
 

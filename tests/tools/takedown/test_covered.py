@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
-from components.tools.takedown.covered import find_covered
+from components.tools.takedown.covered import count_naming, find_covered
 from components.tools.takedown.file_search import ADDRESS_COLUMNS, Matcher
 
 HOSTS = [
@@ -102,3 +105,28 @@ def test_an_owner_is_found_in_the_column_of_owners_alone(value: str, owner: str)
         {"page_url": value, "host": "ann"}
     ]
     assert found(rows, matcher) == [exact(row, matcher) for row in rows] and any(found(rows, matcher))
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    kind=st.sampled_from(["url", "host", "owner"]),
+    value=st.one_of(addresses, st.sampled_from(OWNERS)),
+    others=st.lists(st.one_of(addresses, st.sampled_from(OWNERS)), min_size=1, max_size=8),
+)
+@example(kind="url", value="http://gone.sample/", others=["http://a.sample/x", "http://gone.sample"])
+@example(kind="url", value="file: a", others=["file:a", "http://a.sample/x"])
+@example(kind="host", value="gon\u00e9.sample", others=["http://a.sample/x", "http://gon\u00e9.sample/x"])
+def test_texts_of_a_ledger_are_found_exactly_as_by_a_search_of_each(
+    tmp_path_factory: pytest.TempPathFactory, kind: str, value: str, others: list[str]
+) -> None:
+    try:
+        matcher = Matcher.from_plain([(kind, value)])
+    except HearsightError:
+        return  # it is no address of its kind
+    pairs = [f"{one} on {other}" for one in (value, others[0]) for other in others]
+    texts = ["", "0123456789abcdef", f"to {value}", f"{value}: not read completely", *pairs, *others]
+    path: Path = tmp_path_factory.mktemp("ledger") / "0.parquet"
+    pq.write_table(pa.table({"detail": texts, "key": [*texts[1:], ""]}), path)
+    naming = [matcher.is_listed(text) or bool(matcher.find_in_text(text)) for text in texts]
+    naming = [one or other for one, other in zip(naming, [*naming[1:], naming[0]], strict=True)]
+    assert count_naming([path], ["key", "detail"], matcher) == sum(naming)
