@@ -12,7 +12,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -40,6 +40,7 @@ from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
+from components.tools.release.split_files import read_samples
 from components.tools.release.summary import NAME as SUMMARY
 from components.tools.release.summary import check_summary
 from components.tools.release.verify_samples import verify_samples, verify_typed
@@ -90,27 +91,25 @@ def _verify_audio(name: str, corpus: Path, utterances: Mapping[str, Utterance]) 
     """Read every shard once, one utterance at a time."""
     left = dict(utterances)
     for path in sorted(corpus.glob("*.tar")):
-        with tarfile.open(path, "r:") as tar:
-            for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
-                data = {each.name: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
-                file = f"{key}.flac"
-                if file not in data:
-                    yield f"{name}/{path.name}: {key} has no audio"
-                    continue
-                utterance, audio = left.pop(file, None), data.pop(file)
-                if utterance is None or utterance.shard != path.name:
-                    yield f"{name}/{path.name}: {file} is of no utterance of this shard"
-                    continue
-                if sha256_bytes(audio) != utterance.audio_sha256:
-                    yield f"{name}/{path.name}: {file} is not the audio of {utterance.id}"
-                    continue
-                values = {f"{key}.txt": utterance.caption, f"{key}.json": utterance.own()}
-                if {each: json.loads(text) if each.endswith(".json") else text.decode() for each, text in data.items()} != values:
-                    yield f"{name}/{path.name}: the text or values of {utterance.id} are not those of its manifest"
-                sound = read_sound(audio, f"{path.name}/{file}")
-                length = len(sound.samples) / RATE_HZ
-                if (sound.rate, sound.channels) != (RATE_HZ, 1) or abs(length - float(utterance.seconds)) > ROUNDING:
-                    yield f"{name}/{path.name}: {file} is not 16 kHz mono of {utterance.seconds} s"
+        for key, data in read_samples(path):
+            file = f"{key}.flac"
+            if file not in data:
+                yield f"{name}/{path.name}: {key} has no audio"
+                continue
+            utterance, audio = left.pop(file, None), data.pop(file)
+            if utterance is None or utterance.shard != path.name:
+                yield f"{name}/{path.name}: {file} is of no utterance of this shard"
+                continue
+            if sha256_bytes(audio) != utterance.audio_sha256:
+                yield f"{name}/{path.name}: {file} is not the audio of {utterance.id}"
+                continue
+            values = {f"{key}.txt": utterance.caption, f"{key}.json": utterance.own()}
+            if {each: json.loads(text) if each.endswith(".json") else text.decode() for each, text in data.items()} != values:
+                yield f"{name}/{path.name}: the text or values of {utterance.id} are not those of its manifest"
+            sound = read_sound(audio, f"{path.name}/{file}")
+            length = len(sound.samples) / RATE_HZ
+            if (sound.rate, sound.channels) != (RATE_HZ, 1) or abs(length - float(utterance.seconds)) > ROUNDING:
+                yield f"{name}/{path.name}: {file} is not 16 kHz mono of {utterance.seconds} s"
     yield from (f"{name}: the audio of {each.id} is missing" for each in left.values())
 
 

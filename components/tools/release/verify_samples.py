@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import tarfile
 from collections.abc import Iterator, Mapping
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import Record, published_text, read_csv
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, Utterance
+from components.tools.release.split_files import read_samples
 from components.web.images.head import FORMATS as SUFFIXES
 from components.web.images.head import Head, read_head
 
@@ -85,15 +85,13 @@ def _read_parquet(path: Path) -> Iterator[Sample]:
 
 
 def _read_tar(path: Path) -> Iterator[Sample]:
-    with tarfile.open(path, "r:") as tar:
-        for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
-            data = {each.name: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
-            sample = json.loads(data.pop(f"{key}.json"))
-            captions = [published_text(caption) for caption in sample["captions"]]
-            if data.pop(f"{key}.txt").decode().split("\n") != captions:
-                sample["key"] = f"of {key}, whose .txt differs from its .json,"
-            image = next((name for name in data if not name.endswith(".flac")), None)
-            yield sample, (image, data.pop(image)) if image else None, list(data.items())
+    for key, data in read_samples(path):
+        sample = json.loads(data.pop(f"{key}.json"))
+        captions = [published_text(caption) for caption in sample["captions"]]
+        if data.pop(f"{key}.txt").decode().split("\n") != captions:
+            sample["key"] = f"of {key}, whose .txt differs from its .json,"
+        image = next((name for name in data if not name.endswith(".flac")), None)
+        yield sample, (image, data.pop(image)) if image else None, list(data.items())
 
 
 def verify_typed(folder: Path) -> Iterator[str]:

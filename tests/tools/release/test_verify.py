@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from components.core.errors import HearsightError
-from components.core.shards import add_member
+from components.core.shards import write_tar
 from components.tools.release.kinds import release
+from components.tools.release.posts import write_archive
 from components.tools.release.publish import SUMS, checksums
 from components.tools.release.verify import SHOWN, verify_release
 from tests.support.command import hearsight
@@ -62,15 +63,16 @@ def test_changed_missing_and_added_files_are_named(copy: Path) -> None:
     ]  # fmt: skip
 
 
-def rewrite_audio(corpus: Path, audio: bytes) -> None:
-    path = corpus / "test-00000.tar"
+def members_of(path: Path) -> dict[str, bytes]:
     with tarfile.open(path) as tar:
-        members = {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+        return {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+
+
+def rewrite_audio(corpus: Path, audio: bytes) -> None:
+    members = members_of(corpus / "test-00000.tar")
     first = min(name for name in members if name.endswith(".flac"))
-    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, data in members.items():
-            if name != first or audio:
-                add_member(tar, name, audio if name == first else data)
+    members |= {first: audio}
+    write_tar(corpus / "test-00000.tar", {name: data for name, data in members.items() if data})
 
 
 def exchange_speech(out: Path) -> None:
@@ -83,12 +85,9 @@ def lose_speech(out: Path) -> None:
 
 def change_member(out: Path, end: str, old: bytes, new: bytes) -> None:
     path = out / CORPUS / "test-00000.tar"
-    with tarfile.open(path) as tar:
-        members = {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
-    assert any(old in data for name, data in members.items() if name.endswith(end))
-    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
-        for name, data in members.items():
-            add_member(tar, name, data.replace(old, new) if name.endswith(end) else data)
+    members = members_of(path)
+    name = next(name for name, data in members.items() if name.endswith(end) and old in data)
+    write_tar(path, members | {name: members[name].replace(old, new)})
 
 
 def change_spoken(out: Path) -> None:
@@ -153,8 +152,7 @@ def test_a_release_that_is_not_imported_as_it_was_released_has_an_error(
 def test_images_and_splits_of_posts_are_compared_with_the_records(posts_release: Path, tmp_path: Path) -> None:
     shutil.copytree(posts_release, tmp_path / "copy")
     change(tmp_path / "copy/splits/test.json", '[\n"', '[\n"x')
-    with tarfile.open(tmp_path / "copy/images.tar.gz", "w:gz") as tar:
-        add_member(tar, "images/other.jpg", b"")
+    write_archive(tmp_path / "copy/images.tar.gz", [("images/other.jpg", b"")])
     (tmp_path / "copy" / SUMS).write_text(checksums(tmp_path / "copy"))
     errors = verify_release(tmp_path / "copy").errors
     assert "splits/test.json does not list the records of test" in errors
