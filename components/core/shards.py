@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -63,7 +63,7 @@ def write_tar(path: Path, members: Mapping[str, bytes]) -> None:
     publish(path, fill)
 
 
-def add_member(tar: IO[bytes], name: str, data: bytes) -> None:
+def add_member(tar: io.BufferedIOBase, name: str, data: bytes) -> None:
     """Write a file whose header (USTAR) holds its name and size alone; tarfile takes many times as long."""
     head = name.encode().ljust(tarfile.LENGTH_NAME, b"\0") + _OWNER + b"%011o\0%011o\0" % (len(data), 0)
     header = head + b"%06o\0 " % (sum(head) + _REST_SUM) + _REST
@@ -76,7 +76,7 @@ def add_member(tar: IO[bytes], name: str, data: bytes) -> None:
     tar.write(bytes(-len(data) % tarfile.BLOCKSIZE))
 
 
-def end_tar(tar: IO[bytes]) -> None:
+def end_tar(tar: io.BufferedIOBase) -> None:
     """Write the end of an archive, two empty blocks and zeros up to a whole record."""
     tar.write(bytes(2 * tarfile.BLOCKSIZE))
     tar.write(bytes(-tar.tell() % tarfile.RECORDSIZE))

@@ -169,26 +169,6 @@ def test_labels_are_compared_with_the_training_records(tmp_path: Path) -> None:
     assert f"{name}: line 1 is not read as a record of train" in verify_release(tmp_path / "out").errors
 
 
-@pytest.mark.parametrize(
-    ("spoil", "error"),
-    [
-        (lambda out: change(out / "statistics.tsv", "posts\ttest\t6\t", "posts\ttest\t6\t1"), "statistics.tsv does not count"),
-        (lambda out: change(out / "dataset.json", '"user": "', '"user": "0'), "statistics.tsv does not count dataset.json"),
-        (lambda out: (out / "sample/dataset.json").write_text("[]\n"), "sample is not of dataset.json"),
-        (lambda out: change(out / "sample/dataset.json", '"caption": "', '"caption": "x'), "sample is not of dataset.json"),
-        (lambda out: next((out / "sample/images").iterdir()).write_bytes(b"x"), "sample is not of dataset.json"),
-        (lambda out: change(out / "subsets/large/test.json", '[\n"', '[\n"x'), "subsets/large/test.json does not list"),
-    ],
-)
-def test_statistics_sample_and_subsets_of_posts_are_compared(
-    posts_release: Path, tmp_path: Path, spoil: Callable[[Path], None], error: str
-) -> None:
-    shutil.copytree(posts_release, tmp_path / "copy")
-    spoil(tmp_path / "copy")
-    (tmp_path / "copy" / SUMS).write_text(checksums(tmp_path / "copy"))
-    assert any(line.startswith(error) for line in verify_release(tmp_path / "copy").errors)
-
-
 @pytest.mark.parametrize("spoil", [lambda data: data[: len(data) // 2], lambda data: data[:40] + b"\xff" * 40 + data[80:]])
 def test_a_damaged_archive_is_an_error_and_no_traceback(
     posts_release: Path, tmp_path: Path, spoil: Callable[[bytes], bytes]
