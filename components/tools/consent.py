@@ -89,6 +89,8 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
     permitted = not refusal and (answers.consents(own, outcome.final) or answers.host_agrees(outcome.final))
     decision = "refused" if refusal else "permitted" if permitted else "unstated"
     rule, shown = refusal[:2] if refusal else ("", "")
+    if rule == "robots" and (file := answers.store.get(outcome.threshold)):  # a host that cannot be reached forbids everything
+        shown = f"{outcome.threshold} ({file.failure or file.status}): {shown}"
     if decision == "unstated" and answers.consent.opt_in:
         decision, rule, shown = "refused", "no_consent", "said nothing"
     statements = []

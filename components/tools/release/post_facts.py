@@ -157,7 +157,12 @@ class PostFacts:
 
     def add(self, subset: str, instances: Sequence[Instance]) -> None:
         """Count a subset, or with '' the whole dataset."""
-        self.parts[subset] = count_parts((each.split, each.caption, each.user) for each in instances)
+        parts = self.parts[subset] = {split: Part() for split in ("", *SPLITS)}
+        for instance in instances:
+            for part in (parts[""], parts[instance.split]):
+                part.captions.add(instance.caption)
+                if instance.user:
+                    part.users[instance.user] += 1
         if not subset:
             self._add_whole(instances)
 
@@ -191,17 +196,6 @@ class PostFacts:
             "taken_down": self.taken_down,
             "unreadable": self.unreadable,
         }
-
-
-def count_parts(posts: Iterable[tuple[str, str, str]]) -> dict[str, Part]:
-    """Return split ('' for all) → the counts of its posts, each a split, a caption and a user."""
-    parts = {split: Part() for split in ("", *SPLITS)}
-    for split, caption, user in posts:
-        for part in (parts[""], parts[split]):
-            part.captions.add(caption)
-            if user:
-                part.users[user] += 1
-    return parts
 
 
 def _days_between(posted: str, collected: str) -> int | None:

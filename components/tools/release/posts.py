@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.progress import progress
-from components.core.shards import add_member
+from components.core.shards import add_member, end_tar
 from components.tools.release.anonymous import Pseudonyms
 from components.tools.release.inputs import Options, ReleaseInputs
 from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
@@ -116,10 +115,10 @@ def write_archive(path: Path, members: Iterable[tuple[str, bytes]]) -> None:
     with (
         path.open("wb") as raw,
         gzip.GzipFile(filename="", mode="wb", compresslevel=1, fileobj=raw, mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar,
     ):
         for name, data in members:
-            add_member(tar, name, data)
+            add_member(packed, name, data)
+        end_tar(packed)
 
 
 def write_split(folder: Path, instances: Sequence[Instance]) -> None:

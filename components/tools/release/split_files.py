@@ -10,19 +10,19 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from components.core.shards import add_member, end_tar
+
 SHARD_BYTES = 256 << 20
 """Bytes of media after which the next shard of a split begins; several workers can read a set of 1 GB at once."""
 GROUP_BYTES, GROUP_ROWS = 32 << 20, 1000
 """Bytes of media, or rows, after which a row group ends, which a reader holds in memory as a whole."""
-_OWNER = b"0000644\0" + b"0000000\0" * 2
-_REST = b"0" + bytes(100) + b"ustar\x0000" + bytes(247)
-_REST_SUM = sum(_REST) + 8 * ord(" ")
 
 
 class SplitFiles:
@@ -120,9 +120,7 @@ class TarShards(Shards):
         """Write the members of one sample; return the shard's name."""
         shard = self.next(split, sum(map(len, members.values())))
         for name, data in members.items():
-            shard.writer.write(tar_header(name, len(data)))
-            shard.writer.write(data)
-            shard.writer.write(bytes(-len(data) % tarfile.BLOCKSIZE))
+            add_member(shard.writer, name, data)
         return shard.name
 
     def open(self, path: Path) -> Any:
@@ -130,16 +128,16 @@ class TarShards(Shards):
         return path.open("wb", buffering=1 << 20)
 
     def close(self, writer: Any) -> None:
-        """Write the end of the archive, two empty blocks and zeros up to a whole record."""
-        writer.write(bytes(2 * tarfile.BLOCKSIZE))
-        writer.write(bytes(-writer.tell() % tarfile.RECORDSIZE))
+        """Write the end of the archive."""
+        end_tar(writer)
         writer.close()
 
 
-def tar_header(name: str, size: int) -> bytes:
-    """Return the header of a tar's file, without time and owner (USTAR); tarfile takes many times as long."""
-    head = name.encode().ljust(tarfile.LENGTH_NAME, b"\0") + _OWNER + b"%011o\0%011o\0" % (size, 0)
-    return head + b"%06o\0 " % (sum(head) + _REST_SUM) + _REST
+def read_samples(path: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Yield the key and the members of each sample of a WebDataset shard."""
+    with tarfile.open(path, "r:") as tar:
+        for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
+            yield key, {each.name: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
 
 
 class ParquetShards(Shards):

@@ -10,16 +10,16 @@ import json
 import tarfile
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import yaml
 
-from components.core.digests import sha256_bytes, sha256_file
+from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.params import YAML_LOADER
 from components.metrics.caption_lengths import CaptionStatistics
@@ -31,17 +31,14 @@ from components.tools.release.croissant import check_croissant
 from components.tools.release.facts import SETTINGS, find_missing, read_statements
 from components.tools.release.files import LABELS, STATISTICS, statistics_tsv
 from components.tools.release.files import SPLITS as TABLES
-from components.tools.release.formats import hub_files
-from components.tools.release.instances import SAMPLE
-from components.tools.release.post_facts import PostFacts, count_parts
-from components.tools.release.post_facts import statistics_tsv as posts_tsv
+from components.tools.release.formats import hub_files, verify_samples, verify_typed
 from components.tools.release.posts import DATASET, FOLDER, IMAGES
 from components.tools.release.publish import SUMS, find_damage, read_sums
 from components.tools.release.records import SPLITS, Record, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
+from components.tools.release.split_files import read_samples
 from components.tools.release.summary import check_summary
-from components.tools.release.verify_samples import verify_samples, verify_typed
 
 ROUNDING = 1e-3
 """Tolerance of durations in a manifest, s."""
@@ -89,27 +86,25 @@ def _verify_audio(name: str, corpus: Path, utterances: Mapping[str, Utterance]) 
     """Read every shard once, one utterance at a time."""
     left = dict(utterances)
     for path in sorted(corpus.glob("*.tar")):
-        with tarfile.open(path, "r:") as tar:
-            for key, members in groupby(tar, key=lambda member: member.name.partition(".")[0]):
-                data = {each.name: tar.extractfile(each).read() for each in members}  # type: ignore[union-attr]
-                file = f"{key}.flac"
-                if file not in data:
-                    yield f"{name}/{path.name}: {key} has no audio"
-                    continue
-                utterance, audio = left.pop(file, None), data.pop(file)
-                if utterance is None or utterance.shard != path.name:
-                    yield f"{name}/{path.name}: {file} is of no utterance of this shard"
-                    continue
-                if sha256_bytes(audio) != utterance.audio_sha256:
-                    yield f"{name}/{path.name}: {file} is not the audio of {utterance.id}"
-                    continue
-                values = {f"{key}.txt": utterance.caption, f"{key}.json": utterance.own()}
-                if {each: json.loads(text) if each.endswith(".json") else text.decode() for each, text in data.items()} != values:
-                    yield f"{name}/{path.name}: the text or values of {utterance.id} are not those of its manifest"
-                sound = read_sound(audio, f"{path.name}/{file}")
-                length = len(sound.samples) / RATE_HZ
-                if (sound.rate, sound.channels) != (RATE_HZ, 1) or abs(length - float(utterance.seconds)) > ROUNDING:
-                    yield f"{name}/{path.name}: {file} is not 16 kHz mono of {utterance.seconds} s"
+        for key, data in read_samples(path):
+            file = f"{key}.flac"
+            if file not in data:
+                yield f"{name}/{path.name}: {key} has no audio"
+                continue
+            utterance, audio = left.pop(file, None), data.pop(file)
+            if utterance is None or utterance.shard != path.name:
+                yield f"{name}/{path.name}: {file} is of no utterance of this shard"
+                continue
+            if sha256_bytes(audio) != utterance.audio_sha256:
+                yield f"{name}/{path.name}: {file} is not the audio of {utterance.id}"
+                continue
+            values = {f"{key}.txt": utterance.caption, f"{key}.json": utterance.own()}
+            if {each: json.loads(text) if each.endswith(".json") else text.decode() for each, text in data.items()} != values:
+                yield f"{name}/{path.name}: the text or values of {utterance.id} are not those of its manifest"
+            sound = read_sound(audio, f"{path.name}/{file}")
+            length = len(sound.samples) / RATE_HZ
+            if (sound.rate, sound.channels) != (RATE_HZ, 1) or abs(length - float(utterance.seconds)) > ROUNDING:
+                yield f"{name}/{path.name}: {file} is not 16 kHz mono of {utterance.seconds} s"
     yield from (f"{name}: the audio of {each.id} is missing" for each in left.values())
 
 
@@ -184,7 +179,7 @@ def _read_records(folder: Path, records: dict[str, Record]) -> Iterator[str]:
 def _verify_tables(folder: Path, records: dict[str, Record]) -> Iterator[str]:
     settings = json.loads((folder / SETTINGS).read_bytes())
     if settings["layout"] == "pracegover":
-        yield from _verify_posts(folder, records, settings["dataset"], settings["subsets"])
+        yield from _verify_posts(folder, records)
         return
     for split, pattern in TABLES.items():
         name = pattern.format(settings["dataset"])
@@ -209,34 +204,17 @@ def _verify_tables(folder: Path, records: dict[str, Record]) -> Iterator[str]:
         yield f"{STATISTICS} does not count the records"
 
 
-def _verify_posts(folder: Path, records: dict[str, Record], dataset: str, subsets: Iterable[str]) -> Iterator[str]:
+def _verify_posts(folder: Path, records: dict[str, Record]) -> Iterator[str]:
     by_image = {record.image: record for record in records.values()}
-    by_split = {split: [record.image for record in records.values() if record.split == split] for split in SPLITS}
     rows = {row.file: row for row in layout_named("pracegover").rows(folder / DATASET, DATASET)}
     for image in sorted(rows.keys() | by_image.keys()):
         row, record = rows.get(image), by_image.get(image)
         if row is None or record is None or row.rule or row.caption != record.caption:
             yield f"{DATASET}: {image} is not read as its record"
-    posts, parts = json.loads((folder / DATASET).read_bytes()), {}
-    for name in ("", *subsets):
-        home, chosen = f"subsets/{name}" if name else "splits", set[str]()
-        for split in SPLITS:
-            listed, own = json.loads((folder / home / f"{split}.json").read_bytes()), set(by_split[split])
-            if len(set(listed)) != len(listed) or (set(listed) != own if not name else not set(listed) <= own):
-                yield f"{home}/{split}.json does not list the records of {split}"
-            chosen |= set(listed if name else own)
-        members = (post for post in posts if post["filename"] in chosen)
-        parts[name] = count_parts((by_image[each["filename"]].split, each["caption"], each["user"]) for each in members)
-    if (folder / STATISTICS).read_text(encoding="utf-8") != posts_tsv(PostFacts([], parts), dataset):
-        yield f"{STATISTICS} does not count {DATASET}"
-    sample = json.loads((folder / "sample" / DATASET).read_bytes())
-    shown = {path.name: sha256_file(path) for path in (folder / "sample" / FOLDER).glob("*")}
-    if (
-        len(sample) != min(SAMPLE, len(posts))
-        or not all(each in posts for each in sample)
-        or shown != {each["filename"]: by_image[each["filename"]].image_sha256 for each in sample}
-    ):
-        yield f"sample is not of {DATASET} and its images"
+    for split in SPLITS:
+        listed = json.loads((folder / "splits" / f"{split}.json").read_bytes())
+        if sorted(listed) != sorted(record.image for record in records.values() if record.split == split):
+            yield f"splits/{split}.json does not list the records of {split}"
     left = dict(by_image)
     with tarfile.open(folder / IMAGES) as tar:
         for member in tar:

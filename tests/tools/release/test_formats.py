@@ -19,11 +19,12 @@ import soundfile
 from PIL import Image
 
 from components.core.digests import sha256_bytes
+from components.core.shards import write_tar
 from components.tools.release import split_files
 from components.tools.release.formats import sample_key
 from components.tools.release.kinds import release
 from components.tools.release.publish import SUMS, checksums
-from components.tools.release.split_files import ParquetShards, tar_header
+from components.tools.release.split_files import ParquetShards
 from components.tools.release.verify import verify_release
 from components.tools.takedown.listing import add
 from tests.support import PROJECT
@@ -299,11 +300,16 @@ def test_media_are_stored_as_they_are_and_text_is_compressed(whole: Path) -> Non
     assert {each.compression for path, each in columns.items() if not path.endswith("bytes")} == {"ZSTD"}
 
 
-@pytest.mark.parametrize(("name", "size"), [("a/b-0.flac", 1234), ("é.txt", 0), ("x" * 100, 256 << 20)])
-def test_headers_are_those_of_the_standard_library(name: str, size: int) -> None:
-    expected_header = tarfile.TarInfo(name)
-    expected_header.size = size
-    assert tar_header(name, size) == expected_header.tobuf(tarfile.USTAR_FORMAT)
+@pytest.mark.parametrize(
+    ("name", "size"), [("a/b-0.flac", 1234), ("é.txt", 0), ("x" * 100, 1 << 20), (f"{'x' * 90}/{'y' * 90}", 3)]
+)
+def test_a_tar_is_that_of_the_standard_library(tmp_path: Path, name: str, size: int) -> None:
+    member, data = tarfile.TarInfo(name), b"x" * size
+    member.size = size
+    with tarfile.open(tmp_path / "theirs.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
+        tar.addfile(member, io.BytesIO(data))
+    write_tar(tmp_path / "ours.tar", {name: data})
+    assert (tmp_path / "ours.tar").read_bytes() == (tmp_path / "theirs.tar").read_bytes()
 
 
 def parquet_with(out: Path, change: dict[str, Any] | Callable[[dict[str, Any]], dict[str, Any]]) -> None:
