@@ -97,7 +97,7 @@ def test_recordings_of_people_need_a_licence_and_are_released_without_their_name
     assert summary["utterances"] == 8 and summary["utterances_left_out"] == {"recording_without_licence": 8}
     assert "recording_without_licence 8" in (tmp_path / "without/README.md").read_text()
     assert release(root, "mine", tmp_path / "with", recordings_licence="CC BY 4.0")["utterances"] == 16
-    names = {each["voice"] for path in (tmp_path / "with" / RECORDED / "manifests").iterdir() for each in rows(path)}
+    names = {each["voice"] for path in (tmp_path / "with" / RECORDED / "manifests").glob("*.csv") for each in rows(path)}
     assert names == {"speaker-1", "7", "human-en"}
     assert not any(name.encode() in data for data in files(tmp_path / "with").values() for name in (PEOPLE[0], "Braga"))
 
@@ -210,7 +210,7 @@ def test_captions_images_voices_and_audio_are_imported_as_they_were_released(
     release(root, "mine", tmp_path / "out", recordings_licence="CC0")
     imported = reimport(tmp_path, tmp_path / "out" / name, tmp_path / "out", CAPTIONS)
     made = [spoken(each, voices, origin) for each in CAPTIONS]
-    records = {each["id"]: each for path in (tmp_path / "out/records").iterdir() for each in rows(path)}
+    records = {each["id"]: each for path in (tmp_path / "out/records").glob("*.csv") for each in rows(path)}
     assert imported == sorted(
         (
             caption.url,
