@@ -73,7 +73,7 @@ def answer(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as one line of JSON, with keys of records.")] = False,
     out: Annotated[
-        list[Path] | None, typer.Option("--out", "-o", help="A file for the receipt: .html to print, or JSON. Repeatable.")
+        list[Path] | None, typer.Option("--out", "-o", help="A file for the receipt: .html to print, or .json. Repeatable.")
     ] = None,
 ) -> None:
     """Answer a request: what came from an address, when it is removed, and which releases and models had it; changes nothing."""

@@ -34,7 +34,7 @@ from components.web.takedown_list import RULE as TAKEN_DOWN
 NAME = "summary.json"
 FILES = (NAME, "summary.md", "summary.html")
 """A release has all of them or none."""
-CRAWLER = ("user_agent", "consent", "tdmrep", "per_host", "delay")
+CRAWLER = ("user_agent", "uses", "consent", "tdmrep", "per_host", "delay")
 """Settings of a crawl that are published."""
 DOMAINS = 0.1
 """Share of the domains that is listed, those with most records first (template, 2.3)."""
@@ -148,10 +148,11 @@ def _tables(values: Mapping[str, Any]) -> dict[str, Table]:
         for rule in rules
     ]
     domains = [[name, f"{number:,}", share(number, total)] for name, number in listed]
+    asked = "posts:" if values["project"]["posts"] else "pages:"
     return {
         "1.3.1": [["modality", "size:", "of", "size in the template"], *bands],
         "2.3.6": [["domain", "records:", "share:"], *domains] if domains else [],
-        "3.1.2": [["rule", "statement", "pages:", "images or posts:"], *reserved] if values["project"]["crawler"] else [],
+        "3.1.2": [["rule", "statement", asked, "images:"], *reserved] if values["project"]["crawler"] else [],
         "3.3.2": loss_table(values["losses"]),
     }
 

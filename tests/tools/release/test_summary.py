@@ -38,7 +38,8 @@ CAPTIONS = [
 GONE = [("a", "robots"), ("b", "robots"), ("c", "takedown"), ("d", "new_signal"), ("e", "http_status")]
 CRAWL = {
     "source": {"kind": "site", "seeds": ["http://secret.example/"]}, "web": {"kind": "open"}, "snapshot": "s", "tdmrep": True,
-    "user_agent": "my-robot", "consent": "opt_in", "per_host": 2, "delay": 1.5, "contact": "me@example.org",
+    "user_agent": "my-robot", "consent": "opt_in", "uses": ["train", "search"], "per_host": 2, "delay": 1.5,
+    "contact": "me@example.org",
 }  # fmt: skip
 
 
@@ -96,7 +97,8 @@ def test_sizes_domains_days_and_opt_outs_are_those_of_files_ledgers_and_snapshot
         "3.3.2": "| crawl | record | 20 | 15 | 25.0% | robots 2, http_status 1, new_signal 1, takedown 1 |",
     }.items():
         assert text in found[number], (number, found[number])
-    assert "only what somebody agreed to; a host's tdmrep.json is read" in found["2.3.3"]
+    assert "Content is taken only if its owner agreed (opt-in); a host's tdmrep.json is read" in found["2.3.3"]
+    assert "of these uses count: train, search." in found["3.1.2"] and "| pages | images |" in found["3.1.2"]
     assert "| new_signal | new_signal | 0 | 1 |" in found["3.1.2"] and "http_status" not in found["3.1.2"]
     everything = (root / "out/summary.json").read_text()
     assert "secret" not in everything and "me@example.org" not in everything
