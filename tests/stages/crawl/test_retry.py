@@ -221,7 +221,7 @@ def test_a_snapshot_without_index_count_can_be_retried(tmp_path, web):
 @pytest.mark.parametrize(
     ("classes", "changes", "message"),
     [
-        (["tiemout"], {}, "no class of failure here .* known are: connection, host_failing, http_404, http_410"),
+        (["tiemout"], {}, "no class of failure here .* known are: challenge, connection, host_failing, http_404, http_410"),
         ([], {}, "names no class"),
         (["connection"], {"snapshot": "none"}, "is not complete .* run crawl"),
         (["connection"], {"depth": 0, "seeds": ["http://127.0.0.1:9/"], "hosts": ["127.0.0.1:9"]}, "does not hold"),
