@@ -45,8 +45,6 @@ Positive = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0)]
 PositiveAmount = Annotated[float, Field(gt=0)]
-
-
 S = TypeVar("S", bound="Settings")
 
 

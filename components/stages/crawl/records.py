@@ -20,6 +20,7 @@ from components.core.records import CANDIDATE
 from components.execution.stage import Stage
 from components.stages.crawl.consent_ledger import ConsentLedger
 from components.stages.crawl.image_decoding import decode_results
+from components.stages.crawl.image_drops import drop_row
 from components.stages.crawl.sources.source_pages import (
     MAX_SHOWN_TEXT,
     Source,
@@ -32,16 +33,12 @@ from components.stages.crawl.sources.source_pages import (
     redact_context,
 )
 from components.web.answers import Answers, Outcome
-from components.web.budget import Budget
-from components.web.consent.statements import Statement
 from components.web.html.context import Context, normalise, to_row
 from components.web.html.page import Candidate
-from components.web.image_precheck import WHOLE, check_size
 from components.web.images.head import FORMATS
 from components.web.images.image import DecodeResult
 from components.web.redaction import redact_row
-from components.web.settings import FetchSettings
-from components.web.takedown_list import EMPTY_LIST, RULE, Takedown, takedown_row
+from components.web.takedown_list import EMPTY_LIST, Takedown, takedown_row
 from components.web.urls import host_of
 
 
@@ -214,7 +211,8 @@ class _Shards:
         if row is None:
             assert outcome is not None
             result = results.get(outcome.entry.sha256) if outcome.entry is not None else None
-            row = _drop_row(verdict, outcome, result, self._params, self._answers)
+            location = describe_location(verdict.page, verdict.candidate)
+            row = drop_row(verdict.key, location, outcome, result, self._params, self._answers)
         if row is not None:
             self.rows.append(row)
             return row["rule"]
@@ -271,38 +269,3 @@ class _Shards:
         """Write the remaining rows; an output has at least one shard."""
         if self.rows or self._number == 0:
             self.flush()
-
-
-def _drop_row(
-    verdict: Verdict, outcome: Outcome, result: DecodeResult | None, settings: FetchSettings, answers: Answers
-) -> dict[str, str] | None:
-    """Return the row that drops an image for its answer, its decode result or what its file states; None for a usable image."""
-
-    def drop(rule: str, value: str, threshold: object, detail: str = "") -> dict[str, str]:
-        return dropped(verdict.key, rule, value, threshold, detail=detail or describe_location(verdict.page, verdict.candidate))
-
-    max_bytes = f"{settings.max_image_bytes} bytes"
-    if outcome.rule:
-        # An image that a page linked to was requested as a page.
-        rule = {"too_large": "image_too_large"}.get(outcome.rule, outcome.rule)
-        usual = {"image_too_large": max_bytes, "missing_file": "a file in the folder of the images"}
-        threshold = outcome.threshold or usual.get(rule, "an answer")
-        return drop(rule, outcome.value, threshold, outcome.detail if rule == RULE else "")
-    assert outcome.entry is not None
-    if outcome.entry.bytes > settings.max_image_bytes:
-        return drop("image_too_large", f"{outcome.entry.bytes} bytes", max_bytes)
-    assert result is not None
-    # Repeats the size check of the fetcher: the snapshot may have looser limits, or the header was unreadable in time.
-    # Precedence: too large to decode, then the decode failure, then the other size limits.
-    size_row = check_size(result.width, result.height, settings)
-    if result.reason and (size_row is None or size_row.rule != "image_too_large"):
-        over_budget = result.reason == "image_over_budget"
-        return drop(result.reason, result.detail, _budget_text(settings.budget, result.detail) if over_budget else WHOLE)
-    if size_row is None and (refusal := answers.refuse([Statement(*each) for each in result.statements], outcome.final)):
-        return drop(*refusal, "not said")
-    return drop(size_row.rule, size_row.value, size_row.threshold) if size_row else None
-
-
-def _budget_text(budget: Budget, resource: str) -> str:
-    seconds, memory = f"{budget.image_seconds:g} s", f"{budget.image_memory} bytes"
-    return {"cpu": seconds, "memory": memory}.get(resource, f"{seconds} and {memory}")
