@@ -1,6 +1,6 @@
 """The consent ledger of a crawl: every statement about the use of a page, an image or a host, and what was decided by it.
 
-It stands beside the answers that it is read from (``data/store/<snapshot>/consent/<dataset>.parquet``), since its times are those
+It is written to ``data/store/<snapshot>/consent/<dataset>.parquet``, not into the crawl's output, since its times are those
 of requests, on which no output depends. It keeps statements that decide nothing too. Equal answers give equal bytes.
 """
 

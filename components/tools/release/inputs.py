@@ -68,7 +68,7 @@ class ReleaseInputs:
     cleaning: str = ""
     """How raters cleaned the test split; empty where they did not."""
     lacks_crawl: bool = False
-    """Whether the crawl is gone or another one than the split was made from, so that nothing is said of it."""
+    """Whether the split's crawl is missing or was replaced by another; the release then says nothing about a crawl."""
 
     @property
     def settings(self) -> dict[str, dict[str, Any]]:

@@ -85,7 +85,7 @@ class Sheet(NamedTuple):
 
 
 def share(part: float, whole: float) -> str:
-    """Return a share in per cent; 'none' of nothing."""
+    """Return a share in per cent, or 'none' where the whole is 0."""
     return f"{part / whole:.1%}" if whole else "none"
 
 

@@ -21,8 +21,8 @@ from components.web.canonical import FOLDER
 COLUMNS = {"url": ("page_url", "image_url"), "host": ("page_url", "image_url", "host"), "owner": ("owner",)}
 """Kind of an entry → the columns that can have it."""
 _HOST = r"(?:[A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(?::[0-9]*)?"
-"""A server that no rule of hosts but upper and lower case changes: the last label is no number, as that of an IP address is.
-Letters are named, since RE2 takes further ones for equal to these when it ignores case."""
+"""A host that is canonical once its letters are lower case: its last label is no number, so it is no IP address.
+Letters are listed in both cases, since RE2 also matches other letters when it ignores case."""
 _SERVER = rf"[hH][tT][tT][pP][sS]?://{_HOST}"
 _PLAIN_HOST = rf"^(?:{_SERVER}(?:[/?#]|$)|{_HOST}$|[fF][iI][lL][eE]:[^/])"
 _AFTER_HOST = rf"(?s)^({_SERVER})[/?#].*"
