@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ class ReleaseInputs:
         """Stage → its parameters."""
         return {stage: lineage["params"] for stage, lineage in self.lineages.items()}
 
-    @property
+    @cached_property
     def crawl_settings(self) -> dict[str, Any]:
         """The crawl's parameters; only its source where it has no image of the web, since it read files and fetched nothing."""
         shards = self.stages["crawl"].shards if "crawl" in self.stages else ()
