@@ -36,10 +36,6 @@ _running: set[subprocess.Popen[str]] = set()
 """The guards of this process's commands."""
 
 
-class Ended(BaseException):
-    """Raised by the signals that end the guard."""
-
-
 def run_guarded(
     command: Sequence[str], *, cwd: Path, env: Mapping[str, str], limit: float, on_line: Callable[[str], None]
 ) -> int:
@@ -81,14 +77,16 @@ def end_commands() -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run the guard; return the command's exit code."""
     limit, parent, command = float(arguments[0]), int(arguments[1]), list(arguments[3:])
+    ended: list[int] = []
     for number in SIGNALS:
-        signal.signal(number, _end)
+        # A flag, not an exception: the guard gets one signal for each thread of its parent that ends, also while it cleans up.
+        signal.signal(number, lambda number, _frame: ended.append(number))
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
     _prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     try:
         deadline = time.monotonic() + limit
         child = subprocess.Popen(command, preexec_fn=lambda: _prctl(PR_SET_PDEATHSIG, signal.SIGKILL))
-        while os.getppid() == parent:
+        while os.getppid() == parent and not ended:
             if (code := child.poll()) is not None:
                 return code if code >= 0 else 128 - code
             if time.monotonic() > deadline:
@@ -99,16 +97,10 @@ def main(arguments: Sequence[str]) -> int:
     except FileNotFoundError:
         print(f"there is no command '{command[0]}'", flush=True)
         return 127
-    except Ended:
-        return ENDED
     finally:
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         end_descendants()
-
-
-def _end(_number: int, _frame: object) -> None:
-    raise Ended
 
 
 def _prctl(option: int, value: int) -> None:

@@ -67,6 +67,19 @@ def test_no_process_outlives_a_killed_guard(tmp_path: Path) -> None:
     assert all_gone(result[:1])
 
 
+def test_signals_during_the_cleaning_up_do_not_end_it(tmp_path: Path) -> None:
+    """A parent with threads that is killed sends one signal for each of them."""
+    guard = subprocess.Popen(
+        [sys.executable, "-m", "flows.guard", "600", str(os.getpid()), "--", sys.executable, "-c", FORK],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+    )
+    result = pids(tmp_path / "pids")
+    while guard.poll() is None:
+        guard.send_signal(signal.SIGTERM)
+    assert guard.returncode == ENDED and all_gone(result)
+
+
 @pytest.mark.long
 def test_forks_of_dvc_write_the_bytes_of_plain_dvc_though_files_and_settings_change_between(make_project: Make) -> None:
     copy = "text = open('{0}').read() + open('params.yaml').read(); open('{1}.txt', 'w').write(text)"
