@@ -19,7 +19,6 @@ from components.core.errors import HearsightError
 from components.web.archives import opening as opened
 from components.web.archives import read_archive, read_stream, reading
 from components.web.archives.any_input import read_input
-from components.web.archives.zstd_members import read_frame_size
 from tests.support.web.archive_samples import PAGE, read, record, urls, warc
 from tests.support.web.archived import skippable, wacz, zstd_frames
 
@@ -309,12 +308,3 @@ def test_the_input_type_is_detected_from_its_bytes(tmp_path):
         assert [candidate.alt for result in read_input(str(path)) for candidate in result.candidates] == ["A red kite"]
     path.write_bytes(zstd.compress(PAGE * 90)[:-9])
     assert [result.failure for result in read_input(str(path))] == ["truncated"]
-
-
-@given(st.binary(max_size=300), st.booleans(), st.booleans(), st.integers(0, 40), st.binary(max_size=20))
-def test_the_size_and_end_of_a_frame_are_read_from_its_head_and_blocks(content, counted, checked, cut, rest):
-    options = {zstd.CompressionParameter.content_size_flag: counted, zstd.CompressionParameter.checksum_flag: checked}
-    frame = zstd.compress(content * 7, options=options)
-    size, end = read_frame_size(memoryview(b"before" + frame + rest + bytes(20)), 6)
-    assert end == 6 + len(frame) and size in ({len(content) * 7} if counted else {0, len(content) * 7})
-    assert read_frame_size(memoryview(frame[: len(frame) - cut]), 0)[1] in (0, len(frame))
