@@ -19,29 +19,32 @@ from components.core.addresses import main_project
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import load_graph
+from components.core.ledger import kept
 from components.core.printing import json_line
 from components.execution.runner import stage_settings
 from components.stages.crawl import Params
 from components.stages.crawl.consent_ledger import HOST, IMAGE, PAGE, POST, SCHEMA, ledger_path
-from components.stages.crawl.snapshot_builder import STORE, fetch_settings, make_policy, open_proxy
+from components.stages.crawl.snapshot_builder import STORE, make_policy, open_fetcher
+from components.stages.crawl.sources.consent import read_consent, require_consent
+from components.stages.crawl.sources.source_pages import SourcePage
+from components.tools.snapshots import crawl_stage
 from components.web.answers import Answers
 from components.web.charset import parse_charset
 from components.web.consent.image_metadata import read_image_statements
 from components.web.consent.policy import Policy
 from components.web.consent.readings import read_statement
 from components.web.consent.statements import C2PA, PLUS, RSL, Statement
-from components.web.fetch import Fetcher
 from components.web.html.page_limits import Source, read_pages_within
 from components.web.images.head import FORMATS, detect_format
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
+from components.web.takedown_list import EMPTY_LIST
 from components.web.urls import host_of, make_absolute, normalise
 from components.web.warc import Entry
 
 COLUMNS = ["kind", "address", "final", "rule", "signal", "place", "statement", "time", "hops", "pages"]
 """What decisions need of a ledger."""
 IN_FILES = (PLUS, C2PA)
-NO_CONSENT = ("no_consent", "said nothing")
 
 
 def check(root: Path, url: str, dataset: str) -> dict[str, Any]:
@@ -50,16 +53,15 @@ def check(root: Path, url: str, dataset: str) -> dict[str, Any]:
     Raises:
         HearsightError: it is no http address, the dataset takes no crawl, its settings are not valid, or the network is lost.
     """
-    params: Params = stage_settings(load_graph(root), "crawl", dataset)
+    stage = crawl_stage(root, dataset)
     target = normalise(url)
     if target is None:
         raise HearsightError(f"'{url}' is not an http address", where="consent check", hint="give it as http://host/path")
-    params.require_contact(f"datasets/{dataset}.yaml: crawl")
+    stage.params.require_contact(f"datasets/{dataset}.yaml: crawl")
     with (
         TemporaryDirectory() as folder,
-        open_proxy(main_project(root), params.web) as proxy,
         FetchStore(Path(folder), writer=True) as store,
-        Fetcher(store, fetch_settings(params), proxy=proxy, consent=make_policy(params)) as fetcher,
+        open_fetcher(stage, stage.params, store, EMPTY_LIST) as fetcher,
     ):
         fetcher.ensure([target], "page")
         explained = explain(fetcher.answers, target)
@@ -90,7 +92,8 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
     decision = "refused" if refusal else "permitted" if permitted else "unstated"
     rule, shown = refusal[:2] if refusal else ("", "")
     if rule == "robots" and (file := answers.store.get(outcome.threshold)):  # a host that cannot be reached forbids everything
-        shown = f"{outcome.threshold} ({file.failure or file.status}): {shown}"
+        unread = f"{outcome.threshold} cannot be read ({file.failure}: {file.detail})"
+        shown = unread if file.failure else f"{outcome.threshold} ({file.status}): {shown}"
     if decision == "unstated" and answers.consent.opt_in:
         decision, rule, shown = "refused", "no_consent", "said nothing"
     statements = []
@@ -140,7 +143,7 @@ def redecide(root: Path, dataset: str, out: Path | None = None) -> dict[str, Any
     counts: Counter[str] = Counter()
     lines: list[str] = []
     decided = 0
-    for change in decide_again(path, make_policy(params), fetch_settings(params)):
+    for change in decide_again(path, make_policy(params), params):
         decided += 1
         if change["old"] != change["new"]:
             counts[f"{change['old'] or 'kept'} → {change['new'] or 'kept'}"] += 1
@@ -211,8 +214,9 @@ def _refuse_page(row: dict[str, Any], stated: Sequence[Statement], answers: Answ
     host = answers.refuse_host(url)
     if host and host[0] == "tdm_reserved" and row["time"]:  # so that it is not even asked for
         return host
-    agrees = not answers.consent.opt_in or answers.consents(stated, url) or answers.host_agrees(url)
-    return answers.refuse(stated, url) or host or (None if agrees else NO_CONSENT)
+    page = SourcePage(kept(url, kind="page"), url=url, statements=stated)
+    decided = require_consent(answers, read_consent(answers, page)).row
+    return (decided["rule"], decided["value"]) if decided and decided["rule"] else None
 
 
 def _refuse_image(
@@ -222,12 +226,11 @@ def _refuse_image(
     if pages and all(page in refused for page in pages):
         return refused[pages[0]]
     sent, in_file = ([each for each in stated if (each.signal in IN_FILES) is held] for held in (False, True))
-    local = url.startswith("file:")  # of no host
-    hosts = map(answers.refuse_host, () if local else dict.fromkeys([url, *row["hops"], final]))
-    agrees = local or not answers.consent.opt_in or answers.is_granted(url, final)
-    agrees = agrees or answers.consents(sent, final) or answers.host_agrees(final)
-    refusal = next(filter(None, hosts), None) or answers.refuse(sent, final)
-    return refusal or (answers.refuse(in_file, final) if agrees else NO_CONSENT)
+    if not url.startswith("file:"):  # which is of no host
+        hosts = map(answers.refuse_host, dict.fromkeys([url, *row["hops"], final]))
+        if refusal := next(filter(None, hosts), None) or answers.find_opt_out(url, final, sent):
+            return refusal
+    return answers.refuse(in_file, final)
 
 
 def _change(row: dict[str, Any], stated: Sequence[Statement], refusal: Sequence[str] | None) -> dict[str, str]:

@@ -6,7 +6,7 @@ tells the fetcher what to request next.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import urlsplit
@@ -138,8 +138,8 @@ class Answers:
             if entry.status not in REDIRECTS or not entry.location:
                 if entry.status != 200:
                     return end("http_status", str(entry.status), "200", entry=entry)
-                rule, reason = ("", "") if page else self._find_opt_out(url, current, entry)
-                return end(rule, reason, current if rule else "", entry=entry)
+                refused = None if page else self.find_opt_out(url, current, self.read_statements(entry))
+                return end(*refused, current, entry=entry) if refused else end("", "", "", entry=entry)
             target = make_absolute(entry.location, current)
             hops.append(f"{entry.status} {target or entry.location}")
             if target is None:
@@ -195,14 +195,12 @@ class Answers:
         except NotFetched:
             return None
 
-    def _find_opt_out(self, url: str, at: str, entry: Entry) -> tuple[str, str]:
-        """Return the rule that drops an image by its headers, and the statement; two empty strings when it may be used."""
-        statements = self.read_statements(entry)
+    def find_opt_out(self, url: str, at: str, statements: Sequence[Statement]) -> tuple[str, str] | None:
+        """Return (rule, statement) of what drops an image by its answer at ``at``, or None."""
         if refused := self.refuse(statements, at):
             return refused
-        if self.consent.opt_in and not (self.consents(statements, at) or self.host_agrees(at) or self.is_granted(url, at)):
-            return "no_consent", "said nothing"
-        return "", ""
+        agrees = not self.consent.opt_in or self.consents(statements, at) or self.host_agrees(at) or self.is_granted(url, at)
+        return None if agrees else ("no_consent", "said nothing")
 
     def host_agrees(self, url: str) -> bool:
         """Return whether the host of ``url`` gives consent: the crawl's owner named it, its robots.txt allows this robot by name,

@@ -36,7 +36,7 @@ from components.web.conditional_fetch import ConditionalFetch
 from components.web.consent.policy import Policy
 from components.web.erase import erase, erase_chain
 from components.web.fetch import Fetcher
-from components.web.settings import FetchSettings, Web
+from components.web.settings import Web
 from components.web.snapshot_chain import identify_bases, read_chain, read_complete
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_journal import read_removals, read_swept, write_swept
@@ -64,11 +64,6 @@ def apply_takedown_list(stage: Stage, params: Params, folder: Path) -> Takedown:
 def make_answers(params: Params, store: FetchStore, takedown: Takedown) -> Answers:
     """Return the answers of a store under these parameters' consent policy and the takedown list."""
     return Answers(store, params, consent=make_policy(params), taken=takedown)
-
-
-def fetch_settings(params: Params) -> FetchSettings:
-    """Return the settings of requests among these parameters."""
-    return FetchSettings(**{name: getattr(params, name) for name in FetchSettings.model_fields})
 
 
 def make_policy(params: Params) -> Policy:
@@ -112,7 +107,7 @@ def open_fetcher(stage: Stage, params: Params, store: FetchStore, takedown: Take
         yield resources.enter_context(
             Fetcher(
                 store,
-                fetch_settings(params),
+                params,
                 proxy=proxy,
                 progress=stage.progress,
                 consent=make_policy(params),

@@ -19,6 +19,7 @@ from components.tools.takedown.listing import add
 from components.web.settings import FetchSettings
 from components.web.store import FetchStore
 from components.web.takedown_list import Takedown
+from components.web.warc import Entry
 from tests.support import PROJECT, make_stage
 from tests.support.command import hearsight
 from tests.support.crawl.counting_web import CountingWeb, Thing
@@ -360,6 +361,15 @@ def test_an_address_that_redirects_is_explained_by_what_the_host_states_that_dec
                 found = explain(answers, url)
                 assert (found["final"], found["decision"], found["rule"]) == (final, "refused", "content_signal"), found
                 assert [each["text"] for each in found["statements"]] == ["ai-input=no"]
+
+
+def test_an_address_whose_host_does_not_exist_is_explained_by_that(tmp_path):
+    with FetchStore(tmp_path / "store", writer=True) as store:
+        store.add(Entry(f"{E}/robots.txt", 0, "dns", "no such name"))
+        params = fixture_params(snapshot="s", web="open", contact="mail@example.org")
+        found = explain(make_answers(params, store, Takedown()), f"{E}/1.jpg")
+    assert (found["decision"], found["rule"]) == ("refused", "robots")
+    assert found["statement"] == f"{E}/robots.txt cannot be read (dns: no such name)"
 
 
 def test_pages_of_archives_keep_their_statements_and_challenges_among_them_are_no_pages(tmp_path):
