@@ -7,6 +7,7 @@ whole columns; memory grows with the rows, by their addresses, digests and capti
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions"
 
     Returns:
         Counts: ``rows``, of which ``with_captions``; ``captions``, which are ``joined``, ``ambiguous`` (not joined) and
-        ``unmatched``; ``images_with_several``.
+        ``unmatched``; ``images_with_several``; ``by``, the keys that both tables have.
 
     Raises:
         HearsightError: the new column has no name or an old one's, or the tables share nothing to join by.
@@ -41,13 +42,14 @@ def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions"
     names = {role: own.names[role] for role in KEPT if role in own.names}
     if not column or column in names.values():
         raise HearsightError(f"'{column}' is empty or is a column already", where="--column", hint="give another name")
-    if "caption" not in other.names or not any(key in own.names and key in other.names for key in by):
+    shared = [key for key in KEYS if key in by and key in own.names and key in other.names]
+    if "caption" not in other.names or not shared:
         hint = f"their columns are {', '.join(other.table.column_names)[:200]}; give --columns"
         raise HearsightError(f"the table has no captions, or shares none of {', '.join(by)}", where="hearsight join", hint=hint)
     ours, theirs = ({key: _values(table, key) for key in KEYS} for table in (own, other))
     image = _identify(ours)
     captions = other.strings("caption")
-    chosen, reasons = _match(ours, theirs, image, by, usable=_present(captions))
+    chosen, reasons = _match(ours, theirs, image, shared, usable=_present(captions))
     rows = pa.table({"caption": captions, "image": chosen, "row": pa.array(np.arange(len(captions)))})
     rows = rows.filter(pc.is_valid(rows["image"])).group_by(["image", "caption"]).aggregate([("row", "min")])
     rows = rows.sort_by([("image", "ascending"), ("row_min", "ascending")])
@@ -72,6 +74,7 @@ def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions"
         "ambiguous": len(captions) - joined - without,
         "unmatched": without,
         "images_with_several": int((counts > 1).sum()),
+        "by": shared,
         "out": str(out),
     }
 
@@ -107,36 +110,24 @@ def _present(values: pa.Array) -> pa.Array:
 
 
 def _match(
-    ours: dict[str, pa.Array], theirs: dict[str, pa.Array], image: pa.Array, by: tuple[str, ...], usable: pa.Array
+    ours: dict[str, pa.Array], theirs: dict[str, pa.Array], image: pa.Array, shared: Sequence[str], usable: pa.Array
 ) -> tuple[pa.Array, pa.Array]:
     """Return for each caption the image that it is joined to, or null, and why it is not joined, or ''."""
     size = len(usable)
-    chosen, reasons = pa.nulls(size, pa.int32()), pa.repeat("", size)
+    chosen, reasons = np.full(size, -1, np.int32), np.full(size, "", object)
     sums = pa.table({"image": image, "sha256": ours["sha256"]}).group_by("image").aggregate([("sha256", "max")])
     sums = sums.sort_by("image")["sha256_max"].combine_chunks()
-    for key in (key for key in KEYS if key in by):
+    for key in shared:
         left = pa.table({"value": ours[key], "image": image})
         left = left.filter(_present(ours[key])).group_by("value").aggregate([("image", "min"), ("image", "max")])
         right = pa.table({"value": theirs[key], "row": pa.array(np.arange(size))})
-        is_open = pc.and_(usable, pc.and_(pc.is_null(chosen), pc.equal(reasons, "")))
-        right = right.filter(pc.and_(is_open, _present(theirs[key])))
-        pairs = right.join(left, "value", join_type="inner").combine_chunks()
-        row, least = pairs["row"].to_numpy(), pairs["image_min"].combine_chunks()
-        reason = pc.if_else(pc.equal(least, pairs["image_max"].combine_chunks()), "", SEVERAL_IMAGES)
-        if key == "url" and "sha256" in by:
-            stated, known = theirs["sha256"].take(pa.array(row)), sums.take(least)
+        is_open = pc.and_(usable, pa.array((chosen < 0) & (reasons == "")))
+        pairs = right.filter(pc.and_(is_open, _present(theirs[key]))).join(left, "value", join_type="inner")
+        row, least, most = (pairs[name].to_numpy() for name in ("row", "image_min", "image_max"))
+        reason = np.where(least == most, "", SEVERAL_IMAGES)
+        if key == "url" and "sha256" in shared:
+            stated, known = theirs["sha256"].take(pa.array(row)), sums.take(pa.array(least))
             other = pc.and_(pc.and_(_present(stated), _present(known)), pc.not_equal(stated, known))
-            reason = pc.if_else(pc.and_(other, pc.equal(reason, "")), OTHER_DIGEST, reason)
-        clear = pc.equal(reason, "")
-        chosen, reasons = _put(chosen, row, pc.if_else(clear, least, None)), _put(reasons, row, reason)
-    return chosen, reasons
-
-
-def _put(values: pa.Array, rows: Any, new: pa.Array) -> pa.Array:
-    """Return ``values`` with ``new`` at ``rows``, each at most once."""
-    if not len(rows):
-        return values
-    order = np.argsort(rows)
-    mask = np.zeros(len(values), bool)
-    mask[rows] = True
-    return pc.replace_with_mask(values, pa.array(mask), new.take(pa.array(order)).cast(values.type))
+            reason[(reason == "") & other.to_numpy(zero_copy_only=False)] = OTHER_DIGEST
+        chosen[row], reasons[row] = np.where(reason == "", least, -1), reason
+    return pa.array(chosen, mask=chosen < 0), pa.array(reasons, pa.string())

@@ -69,6 +69,7 @@ def test_captions_are_joined_by_digest_address_or_hash_and_the_surest_counts(tmp
         [("several_captions", n) for n in (1, 2, 3, 8)] + [("several_images", 4), ("other_digest", 5)]
     )
     assert [line["table_row"] for line in listed["unmatched"]] == [6, 7]
+    assert done["by"] == ["sha256", "url", "phash"]
     counts = {name: done[name] for name in ("rows", "with_captions", "captions", "joined", "ambiguous", "unmatched")}
     assert counts == {"rows": 4, "with_captions": 2, "captions": 8, "joined": 4, "ambiguous": 2, "unmatched": 2}
     assert table[0].keys() == {"key", "image_url", "image_sha256", "caption", "captions"}
@@ -139,7 +140,7 @@ def test_the_command_joins_a_published_table_to_the_records_of_a_split(tmp_path)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) | {"out": ""} == {
         "rows": 3, "with_captions": 1, "captions": 3, "joined": 1, "ambiguous": 0, "unmatched": 2, "images_with_several": 0,
-        "out": "",
+        "by": ["url"], "out": "",
     }  # fmt: skip
     lines = read_csv(tmp_path / "joined.csv")
     assert [line["cc3m"] for line in lines] == ["[]", '["their \\"1"]', "[]"] and lines[1]["key"] == "k1"
