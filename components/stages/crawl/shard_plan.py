@@ -25,9 +25,10 @@ from components.web.snapshot_chain import Base, fold_chain
 
 STEP = "crawl.plan"
 _SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("kind", "key", "sign", "page", "detail")]
+    [(name, pa.string()) for name in ("kind", "key", "signature", "page", "detail")]
     + [("shard", pa.int32()), ("site_count", pa.int32())]
 )
+"""Rows of a plan: kind and key of a ledger row with its :class:`RowLocation`, a media member with its shard, or all shards."""
 
 
 class DraftShard(NamedTuple):
@@ -37,14 +38,6 @@ class DraftShard(NamedTuple):
     ledger: pa.Table
     media: Mapping[str, bytes]
     """Member → bytes, read on access."""
-
-
-class Drafts(list[DraftShard]):
-    """The shards of a snapshot, in order."""
-
-    def write(self, name: str, table: pa.Table, ledger: pa.Table, media: Mapping[str, bytes]) -> None:
-        """Add a shard."""
-        self.append(DraftShard(table, ledger, media))
 
 
 def uncounted(stage: Stage) -> Stage:
@@ -76,36 +69,24 @@ class ShardPlan:
     """Number of shards used so far, including shards that are empty now."""
 
     def save(self, path: Path) -> None:
-        rows = [
-            {
-                "kind": kind,
-                "key": key,
-                "sign": location.signature,
-                "page": location.page,
-                "detail": location.detail,
-                "shard": location.shard,
-                "site_count": location.site_count,
-            }
-            for (kind, key), location in sorted(self.locations.items())
+        rows: list[dict[str, Any]] = [
+            {"kind": kind, "key": key, **place._asdict()} for (kind, key), place in sorted(self.locations.items())
         ]
-        blank = {"sign": "", "page": "", "detail": ""}
-        rows += [{"kind": "media", "key": member, "shard": shard, **blank} for member, shard in sorted(self.media.items())]
-        write_table(
-            path, pa.Table.from_pylist([*rows, {"kind": "shards", "key": "", "shard": self.shards, **blank}], schema=_SCHEMA)
-        )
+        rows += [{"kind": "media", "key": member, "shard": shard} for member, shard in sorted(self.media.items())]
+        write_table(path, pa.Table.from_pylist([*rows, {"kind": "shards", "shard": self.shards}], schema=_SCHEMA))
 
     @classmethod
     def load(cls, path: Path) -> ShardPlan:
         """Read a plan written by :meth:`save`."""
         plan = cls()
         for row in read_table(path).to_pylist():
-            if row["kind"] == "media":
-                plan.media[row["key"]] = row["shard"]
-            elif row["kind"] == "shards":
+            kind, key = row.pop("kind"), row.pop("key")
+            if kind == "media":
+                plan.media[key] = row["shard"]
+            elif kind == "shards":
                 plan.shards = row["shard"]
             else:
-                names = ("shard", "sign", "page", "detail", "site_count")
-                plan.locations[row["kind"], row["key"]] = RowLocation(*(row[name] for name in names))
+                plan.locations[kind, key] = RowLocation(**row)
         return plan
 
 

@@ -20,7 +20,6 @@ from components.stages.crawl import Params
 from components.stages.crawl.consent_ledger import ConsentLedger
 from components.stages.crawl.records import Judge, select_image_urls, write_records
 from components.stages.crawl.shard_plan import (
-    Drafts,
     DraftShard,
     ShardPlan,
     build_base_plan,
@@ -164,18 +163,25 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
     """Write the candidates of a snapshot that has a base: see ``shard_plan``."""
     store = answers.store
 
+    def draft(
+        stage: Stage, answers: Answers, source: Source, below: ShardPlan | None, consent: ConsentLedger | None
+    ) -> list[DraftShard]:
+        drafts: list[DraftShard] = []
+
+        def add(_: str, *content: Any) -> None:
+            drafts.append(DraftShard(*content))
+
+        write_records(stage, answers, source, lambda verdicts: keep_base_pairs(verdicts, below), add, consent)
+        return drafts
+
     def read(snapshot: str, below: ShardPlan | None) -> list[DraftShard]:
         """Return the shards an earlier snapshot gives under these parameters; answers it never held are absent."""
         base_store = BaseStore(store.folder.parent / snapshot)
         open_bases.callback(base_store.close)
         base_store.verified_digest()
-        drafts = Drafts()
         base_answers = make_answers(params, base_store, answers.taken)
         base_source = create_source(stage, params, main_project(stage.project), base_store.folder, answers.taken)
-        write_records(
-            uncounted(stage), base_answers, base_source, lambda verdicts: keep_base_pairs(verdicts, below), drafts.write
-        )
-        return drafts
+        return draft(uncounted(stage), base_answers, base_source, below, None)
 
     with ExitStack() as open_bases:
         settings = {name: value for name, value in params.plain().items() if name not in NETWORK_SETTINGS}
@@ -185,9 +191,7 @@ def append_records(stage: Stage, params: Params, answers: Answers, source: Sourc
         if params.source.holds_times:  # records hold times, which the snapshot digests do not cover
             key["begun"] = identify_bases(store.folder.parent, store.bases)
         plan = build_base_plan(stage, store.bases, key, read)
-        drafts = Drafts()
-        write_records(stage, answers, source, lambda verdicts: keep_base_pairs(verdicts, plan), drafts.write, consent)
-        write_planned_shards(stage, drafts, plan, store.bases[-1].snapshot)
+        write_planned_shards(stage, draft(stage, answers, source, plan, consent), plan, store.bases[-1].snapshot)
 
 
 def erase_orphans(stage: Stage, params: Params, folder: Path, taken: Takedown) -> None:
