@@ -87,15 +87,13 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
             own += [] if isinstance(page, Exception) else page.statements
     stated = [*answers.rules(outcome.final).statements(outcome.final), *own]
     refusal = (outcome.rule, outcome.value) if outcome.rule else answers.refuse_host(outcome.final)
-    refusal = refusal or answers.refuse(own, outcome.final)
+    refusal = refusal or answers.find_opt_out(url, outcome.final, own)
     permitted = not refusal and (answers.consents(own, outcome.final) or answers.host_agrees(outcome.final))
     decision = "refused" if refusal else "permitted" if permitted else "unstated"
     rule, shown = refusal[:2] if refusal else ("", "")
     if rule == "robots" and (file := answers.store.get(outcome.threshold)):  # a host that cannot be reached forbids everything
         unread = f"{outcome.threshold} cannot be read ({file.failure}: {file.detail})"
         shown = unread if file.failure else f"{outcome.threshold} ({file.status}): {shown}"
-    if decision == "unstated" and answers.consent.opt_in:
-        decision, rule, shown = "refused", "no_consent", "said nothing"
     statements = []
     for each in stated:
         linked = each.signal == RSL and not each.text.lstrip().startswith("<")

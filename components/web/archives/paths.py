@@ -6,7 +6,7 @@ import zlib
 from pathlib import PurePosixPath
 
 from components.core.errors import HearsightError
-from components.web.archives.opening import open_archive
+from components.web.archives.opening import open_archive, read_fully
 
 MAX_LIST = 1 << 28
 """Maximum bytes of a path list, decompressed."""
@@ -30,10 +30,7 @@ def read_paths(path: str, prefix: str = "") -> list[str]:
     """
     try:
         with open_archive(path) as stream:
-            content = bytearray()
-            while len(content) <= MAX_LIST and (piece := stream.read(1 << 20)):
-                content += piece
-            data = bytes(content)
+            data = read_fully(stream, MAX_LIST + 1)
         if data[:2] == b"\x1f\x8b":
             unpacker = zlib.decompressobj(31)
             data = unpacker.decompress(data, MAX_LIST)
