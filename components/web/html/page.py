@@ -10,6 +10,7 @@ At every start tag of a block the HTML standard searches the open elements for a
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
@@ -18,12 +19,14 @@ from components.web.charset import UTF8, find_codec
 from components.web.consent.statements import LONGEST, RSL, RSL_TYPE, Statement, asks_nofollow, parse_meta_statements
 from components.web.html.candidate import SURROGATES, Candidate, Page, PageOverBudget, check_image_count, fold, make_candidate
 from components.web.html.language import detect_language
-from components.web.html.offers import NO_CHOICE, Choice, choose, pick_better, read_image_offers, read_source_offers
+from components.web.html.offers import NO_CHOICE, OFFERING, Choice, choose, pick_better, read_image_offers, read_source_offers
 from components.web.html.page_context import align, attach_context
-from components.web.html.scan import scan
+from components.web.html.resolve import Resolver
+from components.web.html.scan import Attributes, ImageTag, Scan, scan
 from components.web.urls import make_absolute
 
 __all__ = ["SURROGATES", "Candidate", "Page", "PageOverBudget", "check_image_count", "fold", "make_candidate", "read_page"]
+_OFFERS = frozenset(OFFERING) - {"src"}
 DEEPEST = 10_000
 """Maximum open blocks; a page that opens more is cut there."""
 LONG = 200_000
@@ -92,7 +95,10 @@ def read_page(
     metas = (node.attributes for node in tree.css("meta[name][content]"))
     statements = parse_meta_statements(((meta["name"], meta["content"]) for meta in metas), agent)
     statements += _licences(tree, base) if names_licence(text) else []
-    candidates = _candidates(text, images, base) if images else []
+    candidates: list[Candidate] = []
+    if images:
+        tags, scanned = _read_images(images), scan(text)
+        candidates = make_candidates(tags, base, scanned, align(scanned, [tag.attributes for tag in tags]))
     links: list[str] = [] if asks_nofollow(statements, agent) else _links(tree, base, most_links)
     return Page(candidates, links, detect_language(tree), tuple(statements))
 
@@ -147,44 +153,51 @@ def _links(tree: LexborHTMLParser, base: str, most: int | None) -> list[str]:
     return list(links)
 
 
-def _candidates(text: str, images: list[LexborNode], base: str) -> list[Candidate]:
-    def resolve(reference: str) -> str | None:
-        return make_absolute(reference, base)
-
-    pictures: dict[int, Choice] = {}
+def _read_images(images: list[LexborNode]) -> list[ImageTag]:
+    """Return the images of a tree with the sources of their pictures."""
+    sources: dict[int, list[Attributes]] = {}
     lone: dict[int, bool] = {}
-    candidates: list[Candidate] = []
-    before, was_inside = NO_CHOICE, False
-    for position, node in enumerate(images):
-        attributes, holder, shared = node.attributes, node.parent, NO_CHOICE
+    tags: list[ImageTag] = []
+    for node in images:
+        tag, holder = ImageTag(node.attributes), node.parent
         if holder is not None and holder.tag == "picture":
-            if holder.mem_id not in pictures:  # once per picture
-                sources = (child.attributes for child in holder.iter() if child.tag == "source")
-                pictures[holder.mem_id] = choose(read_source_offers(sources), resolve)
-            shared, holder = pictures[holder.mem_id], holder.parent
-        choice, alt = pick_better(choose(read_image_offers(attributes), resolve), shared), attributes.get("alt")
-        inside = False
+            if holder.mem_id not in sources:
+                sources[holder.mem_id] = [child.attributes for child in holder.iter() if child.tag == "source"]
+            tag.sources, holder = sources[holder.mem_id], holder.parent
         if holder is not None and holder.tag == "noscript":
             if holder.mem_id not in lone:
                 lone[holder.mem_id] = _is_lone(holder)
-            inside = lone[holder.mem_id]
+            tag.without_script = lone[holder.mem_id]
+        tags.append(tag)
+    return tags
+
+
+def make_candidates(images: Sequence[ImageTag], base: str, scanned: Scan, around: Sequence[ImageTag]) -> list[Candidate]:
+    """Return the candidates of a page's images; ``around`` has the same images with what the scan found around them."""
+    resolve = Resolver(base)
+    candidates: list[Candidate] = []
+    last: Sequence[Attributes] = ()
+    shared, before, was_inside = NO_CHOICE, NO_CHOICE, False
+    for position, image in enumerate(images):
+        attributes, inside = image.attributes, image.without_script
+        if image.sources is not last:  # once per picture
+            last, shared = image.sources, choose(read_source_offers(image.sources), resolve)
+        choice, alt = _choose(attributes, shared, resolve), attributes.get("alt")
         if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
             was_inside = False
             continue
-        was_inside, before, (spelled, best) = inside, choice, choice
-        candidates.append(
-            Candidate(
-                image_url=best[3] if best else None,
-                alt=fold(alt or ""),
-                position=position,
-                source=spelled[:200],
-                data_uri=best is None and spelled[:5].lower() == "data:",
-                has_alt=alt is not None,
-            )
-        )
-    scanned = scan(text)
-    attach_context(scanned, align(scanned, [node.attributes for node in images]), candidates, resolve)
+        was_inside, before, (source, best) = inside, choice, choice
+        candidates.append(make_candidate(best[3] if best else None, alt, position, source))
+    attach_context(scanned, around, candidates, resolve)
     return candidates
+
+
+def _choose(image: Attributes, shared: Choice, resolve: Resolver) -> Choice:
+    if shared is NO_CHOICE and _OFFERS.isdisjoint(image):
+        source = (image.get("src") or "").strip()
+        url = resolve(source) if source else None
+        return source, (False, 0, 1.0, url) if url else None
+    return pick_better(choose(read_image_offers(image), resolve), shared)
 
 
 def _is_lone(holder: LexborNode) -> bool:

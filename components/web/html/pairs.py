@@ -5,21 +5,15 @@ Pages that the scanner gives up on (see ``scan``) are read from the tree. Tests 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from components.web.budget import Budget
 from components.web.charset import UTF8, find_codec
 from components.web.consent.statements import parse_meta_statements
 from components.web.html.language import UNKNOWN, parse_lang
-from components.web.html.offers import NO_CHOICE, OFFERING, Choice, choose, pick_better, read_image_offers, read_source_offers
-from components.web.html.page import Candidate, Page, fold, join_twin, make_candidate, names_licence, read_page, read_text
-from components.web.html.page_context import attach_context
+from components.web.html.page import Page, make_candidates, names_licence, read_page, read_text
 from components.web.html.page_limits import SMALL, Source, call_limited
-from components.web.html.resolve import Resolver
-from components.web.html.scan import Attributes, Scan, scan
+from components.web.html.scan import scan
 from components.web.urls import make_absolute
 
-_OFFERS = frozenset(OFFERING) - {"src"}
 LONG = 1_000_000
 """Bytes or characters up to which a page is scanned without a child: the worst case, non-ASCII addresses, takes 1.5 s."""
 _DEFAULT = Budget()
@@ -74,7 +68,9 @@ def _read_from_tags(source: Source, context: bool, budget: Budget) -> Page | Non
         return None
     metas = ((meta["name"], meta["content"]) for meta in scanned.metas if "name" in meta)
     statements = tuple(parse_meta_statements(metas, source.agent))
-    return Page(_candidates(scanned, source.url), [], declared or UNKNOWN, statements)
+    base = source.url if scanned.base is None else make_absolute(scanned.base, source.url) or source.url
+    candidates = make_candidates(scanned.images, base, scanned, scanned.images) if scanned.images else []
+    return Page(candidates, [], declared or UNKNOWN, statements)
 
 
 def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
@@ -82,35 +78,3 @@ def _markup(html: bytes | str, charset_hint: str | None) -> str | bytes:
     if isinstance(html, bytes) and b"\x00" not in html and find_codec(html, charset_hint) == (UTF8, 0):
         return html
     return read_text(html, charset_hint)
-
-
-def _candidates(scanned: Scan, page_url: str) -> list[Candidate]:
-    base = page_url
-    if scanned.base is not None:
-        base = make_absolute(scanned.base, page_url) or page_url
-    if not scanned.images:
-        return []
-    resolve = Resolver(base)
-    candidates: list[Candidate] = []
-    last: Sequence[Attributes] = ()
-    shared, before, was_inside = NO_CHOICE, NO_CHOICE, False
-    for position, image in enumerate(scanned.images):
-        attributes, inside = image.attributes, image.without_script
-        if image.sources is not last:  # once per picture
-            last, shared = image.sources, choose(read_source_offers(image.sources), resolve)
-        choice, alt = _choose(attributes, shared, resolve), attributes.get("alt")
-        if inside != was_inside and join_twin(candidates, before, choice, fold(alt or ""), position, without_script=inside):
-            was_inside = False
-            continue
-        was_inside, before, (source, best) = inside, choice, choice
-        candidates.append(make_candidate(best[3] if best else None, alt, position, source))
-    attach_context(scanned, scanned.images, candidates, resolve)
-    return candidates
-
-
-def _choose(image: Attributes, shared: Choice, resolve: Resolver) -> Choice:
-    if shared is NO_CHOICE and _OFFERS.isdisjoint(image):
-        source = (image.get("src") or "").strip()
-        url = resolve(source) if source else None
-        return source, (False, 0, 1.0, url) if url else None
-    return pick_better(choose(read_image_offers(image), resolve), shared)
