@@ -14,32 +14,15 @@ from components.web.html.page import Candidate
 from components.web.urls import normalise
 
 
-def account_key(owner: Owner) -> str:
-    """Return the key of an account's ledger row: its web address, else its name."""
-    return normalise(owner.account.url) or f"account:{owner.account.name}"
-
-
-def post_key(post: Post, owner: str) -> str:
-    """Return the key of a post's ledger row: its web address, else its owner and identifier."""
-    return normalise(post.url) or f"post:{owner}/{post.identifier}"
-
-
-def post_to_page(post: Post, owner: str) -> SourcePage:
-    """Return a post with its images, without ledger row; an image's ``position`` is its index among the attachments."""
-    url = normalise(post.url) or ""
-    images = [_candidate(post, media, index) for index, media in enumerate(post.media) if media.kind == "image"]
-    origin = {"owner": owner, "post": post.identifier, "posted": post.posted, "collected": post.collected}
-    return SourcePage(None, images, url, post.language, **origin)  # type: ignore[arg-type]
-
-
 def account_to_pages(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
     """Yield an account's row, its posts by date with their images, then the rows withdrawn with the account."""
     account, name = owner.account, owner.account.name
+    account_key = normalise(account.url) or f"account:{name}"
     if account.rule:
         detail = f"{name}, {len([1 for kind, _ in owner.withdrawn if kind == 'record'])} records withdrawn"
-        yield SourcePage.drop(account_key(owner), account.rule, account.value, account.threshold, detail)
+        yield SourcePage.drop(account_key, account.rule, account.value, account.threshold, detail)
     else:
-        yield SourcePage(kept(account_key(owner), kind="page", detail=f"{name}, {owner.note}"))
+        yield SourcePage(kept(account_key, kind="page", detail=f"{name}, {owner.note}"))
     if owner.problem[0]:
         yield SourcePage.drop(f"listing:{name}", *owner.problem, f"{name}: not read completely")
     for post in owner.posts:
@@ -49,20 +32,27 @@ def account_to_pages(owner: Owner, tags: Sequence[str]) -> Iterator[SourcePage]:
 
 
 def post_to_pages(post: Post, owner: str) -> Iterator[SourcePage]:
-    """Yield a post with applied rules and its images; an attachment that is not an image has its own row."""
-    key, location = post_key(post, owner), f"post {post.identifier} of {owner}"
+    """Yield a post with applied rules and its images; an attachment that is not an image has its own row.
+
+    An image's ``position`` is its index among the attachments.
+    """
+    url, location = normalise(post.url), f"post {post.identifier} of {owner}"
+    key = url or f"post:{owner}/{post.identifier}"
     if post.rule:
         yield SourcePage.drop(key, post.rule, post.value, post.threshold, location)
         return
-    page = post_to_page(post, owner)
-    if not page.url:
+    if url is None:
         yield SourcePage.drop(key, "unusable_url", post.url[:200], "http or https", location)
         return
-    yield replace(page, row=kept(page.url, kind="page", detail=f"{len(page.candidates)} images, {location}"))
+    images = [_candidate(post, media, index) for index, media in enumerate(post.media) if media.kind == "image"]
+    row = kept(url, kind="page", detail=f"{len(images)} images, {location}")
+    page = SourcePage(row, images, url, post.language, owner=owner, post=post.identifier)
+    yield replace(page, posted=post.posted, collected=post.collected)
     for number, media in enumerate(post.media):
         if media.kind != "image":
-            detail = f"{media.url[:300]} on {page.url}"
-            yield SourcePage(dropped(_other_key(post, media, number), media.kind, media.kind, "an image", detail=detail))
+            detail = f"{media.url[:300]} on {url}"
+            key = record_key(url, number, media.url, post.caption)
+            yield SourcePage(dropped(key, media.kind, media.kind, "an image", detail=detail))
 
 
 def drop_repeated(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
@@ -84,12 +74,10 @@ def drop_repeated(page: SourcePage, seen: set[tuple[str, str]]) -> SourcePage:
 def list_row_keys(owner: Owner, tags: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield (kind, key) of every ledger row that the posts of an account produce."""
     for post in owner.posts:
-        yield "page", post_key(post, owner.account.name)
-        if not apply_rules(post, tags).rule:
-            page = post_to_page(post, owner.account.name)
+        for page in post_to_pages(apply_rules(post, tags), owner.account.name):
+            if page.row is not None:
+                yield page.row["kind"], page.row["key"]
             yield from (("record", candidate_key(page, candidate)) for candidate in page.candidates)
-            attachments = [(index, media) for index, media in enumerate(post.media) if media.kind != "image"]
-            yield from (("record", _other_key(post, media, index)) for index, media in attachments)
 
 
 def _candidate(post: Post, media: Media, location: int) -> Candidate:
@@ -97,7 +85,3 @@ def _candidate(post: Post, media: Media, location: int) -> Candidate:
     data = not media.file and media.url.lstrip().lower().startswith("data:")
     spelled = (media.file or media.url)[:200]
     return Candidate(url, post.caption, location, spelled, data_uri=data, figcaption=media.alt[:CAPTION_LIMIT])
-
-
-def _other_key(post: Post, media: Media, location: int) -> str:
-    return record_key(normalise(post.url) or "", location, media.url, post.caption)

@@ -209,9 +209,7 @@ def _html_source(answers: Answers, outcome: Outcome, pages: dict[str, SourcePage
     """Return the HTML of a successful answer; None, with a ledger row in ``pages``, for another content type."""
     assert outcome.entry is not None
     url = outcome.final
-    kind = outcome.entry.type.partition(";")[0]
-    body = answers.store.body(url)
-    kind = kind.strip().lower()
+    kind, body = outcome.entry.type.partition(";")[0].strip().lower(), answers.store.body(url)
     if sign := find_challenge(200, {}, body):  # stored by a version that took it for a page
         pages[url] = SourcePage.drop(url, CHALLENGE, sign, "a page", url=url)
         return None
