@@ -7,7 +7,7 @@ transient reason is taken from the base state; what an account or its server ref
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from components.core.hashtags import match_hashtag
@@ -52,33 +52,25 @@ def run_together(items: Iterable[T], work: Callable[[T], R], ensure: Ensure | No
     yield from ((item, done[number]) for number, item in enumerate(pending))
 
 
+@dataclass
 class Survey:
-    """The survey of one snapshot.
+    """The survey of one snapshot."""
 
-    Args:
-        base_state: accounts and posts known to the base snapshots.
-        taken: takedown list; its accounts are never requested.
-        held: returns whether the base snapshot holds an image for an address.
-    """
-
-    def __init__(
-        self,
-        provider: Provider,
-        calls: Calls,
-        base_state: State,
-        settings: PostsSettings,
-        taken: Takedown,
-        held: Callable[[str], bool],
-    ) -> None:
-        self._provider, self._calls, self._base_state, self._settings, self._held = provider, calls, base_state, settings, held
-        self._taken = taken
-        self.search = Search()
-        """Result of the first phase."""
-        self.listed_owners: list[str] = []
-        """Names of taken-down accounts, in order; they are not visited."""
-
-        self.untagged: set[str] = set()
-        """Web addresses of listed posts without the tag in their captions; a timeline may list them for a tag in a comment."""
+    _provider: Provider
+    _calls: Calls
+    _base_state: State
+    """Accounts and posts known to the base snapshots."""
+    _settings: PostsSettings
+    _taken: Takedown
+    """Takedown list; its accounts are never requested."""
+    _held: Callable[[str], bool]
+    """Returns whether the base snapshot holds an image for an address."""
+    search: Search = field(default_factory=Search)
+    """Result of the first phase."""
+    listed_owners: list[str] = field(default_factory=list)
+    """Names of taken-down accounts, in order; they are not visited."""
+    untagged: set[str] = field(default_factory=set)
+    """Web addresses of listed posts without the tag in their captions; a timeline may list them for a tag in a comment."""
 
     def run(self, ensure: Ensure | None) -> State:
         """Run both phases, fetching through ``ensure``, and return the new state; raises NotFetched without ``ensure``."""
