@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Literal
 from urllib.parse import urlsplit
 
-from components.core.errors import HearsightError
 from components.core.params import Amount, NotNegative, Positive, tags_of
 from components.stages.crawl.source_kinds import SOURCES, AnySource
-from components.stages.crawl.source_settings import Site
+from components.stages.crawl.source_settings import Site, wrong_setting
 from components.web.consent.policy import RULES
 from components.web.settings import FetchSettings, OpenWeb, Web
 from components.web.urls import is_private, normalise
@@ -71,33 +70,29 @@ class Params(FetchSettings):
 
     def check(self, where: str) -> None:
         """Require names of folders, and what the source needs."""
-
-        def wrong(name: str, what: str, hint: str) -> HearsightError:
-            return HearsightError(what, where=f"{where}.{name}", hint=hint)
-
         if not self.uses:
-            raise wrong("uses", "is empty", "name what the data is used for: train, generate, input or search")
+            raise wrong_setting(where, "uses", "is empty", "name what the data is used for: train, generate, input or search")
         source = self.source
         for name in ("snapshot", "base"):
             folder = getattr(self, name)
             named = all(char.isalnum() or char in "-_." for char in folder) and folder[:1] != "."
             if not named or (not folder and name == "snapshot"):
-                raise wrong(name, f"'{folder}' cannot name a folder", "use letters, digits, '-', '_' and '.'")
+                raise wrong_setting(where, name, f"'{folder}' cannot name a folder", "use letters, digits, '-', '_' and '.'")
         if self.base and not source.takes_base:
-            again = dict.fromkeys(tags_of(kind)["kind"] for kind in SOURCES if kind.takes_base)
-            raise wrong("base", f"is set, but only sources of kind {' and '.join(again)} are crawled again", "empty it")
+            again = " and ".join(dict.fromkeys(tags_of(kind)["kind"] for kind in SOURCES if kind.takes_base))
+            raise wrong_setting(where, "base", f"is set, but only sources of kind {again} are crawled again", "empty it")
         source.check_within(self, where)
         hosts = [urlsplit(normalise(url) or "").hostname or "" for url in source.first_urls]
         if self.web.kind == "open" and not self.allow_private and hosts and all(map(is_private, hosts)):
             hint = "give --allow-private to `hearsight dataset add`, or set crawl.allow_private to true in the dataset's file"
-            raise wrong("allow_private", f"{hosts[0]} is a private address, which is not asked", hint)
+            raise wrong_setting(where, "allow_private", f"{hosts[0]} is a private address, which is not asked", hint)
         if not source.is_local:
             self.require_contact(where)
         if self.web.kind == "folder" and not self.web.root:
-            raise wrong("web.root", "is empty", "name the folder of <host>/ folders")
+            raise wrong_setting(where, "web.root", "is empty", "name the folder of <host>/ folders")
 
     def require_contact(self, where: str) -> None:
         """Raise HearsightError if the open web is asked without a contact."""
         if self.web.kind == "open" and not self.contact:
             what, hint = "is empty; a crawl of the open web must give a contact", "give a URL or a mail address"
-            raise HearsightError(what, where=f"{where}.contact", hint=hint)
+            raise wrong_setting(where, "contact", what, hint)

@@ -37,6 +37,11 @@ class SourceSettings(Settings):
         """Raise HearsightError for the first value that does not fit all parameters of crawl; ``where`` names their block."""
 
 
+def wrong_setting(where: str, name: str, what: str, hint: str) -> HearsightError:
+    """Return the error for the setting ``name`` of a source."""
+    return HearsightError(what, where=f"{where}.{name}", hint=hint)
+
+
 class Site(SourceSettings):
     """Live pages, breadth-first from the seeds."""
 
@@ -58,7 +63,7 @@ class Site(SourceSettings):
     def check(self, where: str) -> None:
         """Require a seed."""
         if not self.seeds:
-            raise HearsightError("is empty", where=f"{where}.seeds", hint="name at least one page")
+            raise wrong_setting(where, "seeds", "is empty", "name at least one page")
 
     @property
     def first_urls(self) -> list[str]:
@@ -81,7 +86,7 @@ class Files(SourceSettings):
     def check(self, where: str) -> None:
         """Require an input."""
         if not self.inputs:
-            raise HearsightError("is empty", where=f"{where}.inputs", hint="name at least one file")
+            raise wrong_setting(where, "inputs", "is empty", "name at least one file")
 
 
 class Archives(Files):
@@ -118,25 +123,18 @@ class Table(Files):
         layout = layout_named(self.layout, f"{where}.layout")
         if layout.has_languages != bool(self.languages):
             what = "is empty, but its rows have languages" if layout.has_languages else "is set, but its rows have no language"
-            raise HearsightError(
-                f"{what} (layout: {self.layout})", where=f"{where}.languages", hint="name those to take, or leave it out"
-            )
+            raise wrong_setting(where, "languages", f"{what} (layout: {self.layout})", "name those to take, or leave it out")
         if layout.has_languages:
             if self.language:
-                raise HearsightError("is set, and source.languages as well", where=f"{where}.language", hint="leave it out")
+                raise wrong_setting(where, "language", "is set, and source.languages as well", "leave it out")
         elif len(self.language) != 2 or not self.language.isalpha() or not self.language.isascii():
-            raise HearsightError(
-                f"'{self.language}' is no language",
-                where=f"{where}.language",
-                hint="give the captions' language as ISO 639-1, e.g. en",
-            )
+            hint = "give the captions' language as ISO 639-1, e.g. en"
+            raise wrong_setting(where, "language", f"'{self.language}' is no language", hint)
         if self.image_folder and not layout.has_files:
-            raise HearsightError(
-                f"is set, but layout: {self.layout} names images by address", where=f"{where}.image_folder", hint="empty it"
-            )
+            raise wrong_setting(where, "image_folder", f"is set, but layout: {self.layout} names images by address", "empty it")
         if not self.image_folder and not layout.has_urls and not layout.folder_optional:
             what = f"is empty, and layout: {self.layout} names images by file"
-            raise HearsightError(what, where=f"{where}.image_folder", hint="name the folder of the images")
+            raise wrong_setting(where, "image_folder", what, "name the folder of the images")
 
 
 _TAG = re.compile(r"\w+")
@@ -168,9 +166,7 @@ class Hashtag(SourceSettings):
         super().check(where)
         for tag in self.tags:
             if not _TAG.fullmatch(tag) or tag.isdigit():
-                raise HearsightError(
-                    f"'{tag}' is not a hashtag", where=f"{where}.tag", hint="give letters, digits and _, without the #"
-                )
+                raise wrong_setting(where, "tag", f"'{tag}' is not a hashtag", "give letters, digits and _, without the #")
 
 
 class PostsSettings(Hashtag):
@@ -215,21 +211,18 @@ class PostsSettings(Hashtag):
         """Require hashtags and the address of an API."""
         super().check(where)
         if not 1 <= self.page_size <= 100:
-            raise HearsightError("is not between 1 and 100", where=f"{where}.page_size", hint="give 40")
+            raise wrong_setting(where, "page_size", "is not between 1 and 100", "give 40")
         url = normalise(self.server)
         if url is None or urlsplit(url).query or "access_token" in self.server or "@" in self.server:
-            raise HearsightError(
-                f"'{self.server}' is not the address of an API",
-                where=f"{where}.server",
-                hint="give it as https://host, without more",
-            )
+            what = f"'{self.server}' is not the address of an API"
+            raise wrong_setting(where, "server", what, "give it as https://host, without more")
 
     def check_within(self, params: Any, where: str) -> None:
         """Require that a token is sent encrypted only."""
         unencrypted = (normalise(self.server) or "").startswith("http:")
         if self.token_variable and unencrypted and params.web.kind == "open" and not params.web.proxy:
             what = "would send the token unencrypted"
-            raise HearsightError(what, where=f"{where}.source.server", hint="give its https address")
+            raise wrong_setting(where, "source.server", what, "give its https address")
 
 
 class MastodonSettings(PostsSettings):
@@ -253,15 +246,11 @@ class InstagramSettings(PostsSettings):
         """Require what every API needs, the account that asks, and a token."""
         super().check(where)
         if not _DIGITS.fullmatch(self.user):
-            raise HearsightError(
-                "names no Instagram account", where=f"{where}.user", hint="give the identifier of the account that asks, digits"
-            )
+            hint = "give the identifier of the account that asks, digits"
+            raise wrong_setting(where, "user", "names no Instagram account", hint)
         if not self.token_variable:
-            raise HearsightError(
-                "is empty, and the Graph API asks for a token",
-                where=f"{where}.token_variable",
-                hint="name an environment variable",
-            )
+            what = "is empty, and the Graph API asks for a token"
+            raise wrong_setting(where, "token_variable", what, "name an environment variable")
 
 
 class ExportedSettings(Hashtag, Files):
@@ -280,4 +269,4 @@ class ExportedSettings(Hashtag, Files):
     def check_within(self, params: Any, where: str) -> None:
         """Require that there is no base."""
         if params.base:
-            raise HearsightError("is set, but exported posts are not crawled again", where=f"{where}.base", hint="empty it")
+            raise wrong_setting(where, "base", "is set, but exported posts are not crawled again", "empty it")
