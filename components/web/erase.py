@@ -27,7 +27,7 @@ from components.web.charset import parse_charset
 from components.web.gzip_record import build_filler
 from components.web.html.page import read_page
 from components.web.redaction import redact
-from components.web.segments import index_line, read_index
+from components.web.segments import index_line, read_index, write_all
 from components.web.snapshot_chain import find_dependents, read_chain
 from components.web.store import FetchStore
 from components.web.takedown_journal import append_removal, follow_digest
@@ -185,18 +185,11 @@ def _overwrite(folder: Path, entries: Iterable[Entry]) -> None:
         try:
             with (folder / name).open("r+b", buffering=0) as handle:
                 for entry in sorted(members, key=lambda entry: entry.offset):
-                    write_over(handle.fileno(), entry.offset, build_filler(entry.length))
+                    handle.seek(entry.offset)
+                    write_all(handle, build_filler(entry.length))
                 os.fsync(handle.fileno())
         except OSError as error:
             raise disk_error(error, folder / name) from error
-
-
-def write_over(handle: int, offset: int, data: bytes) -> None:
-    """Write ``data`` at ``offset`` of an open file."""
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(handle, view, offset)
-        view, offset = view[written:], offset + written
 
 
 def _renew_complete(folder: Path, listed: Takedown) -> None:

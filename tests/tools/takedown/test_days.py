@@ -15,7 +15,8 @@ from components.tools.takedown.listing import add
 from components.web import erase as erasing
 from components.web import store as storing
 from components.web import takedown_journal as removing
-from components.web.erase import erase, write_over
+from components.web.erase import erase
+from components.web.segments import write_all
 from components.web.store import FetchStore
 from components.web.takedown_list import NAME, read_takedown
 from tests.support import THOROUGH, make_stage
@@ -146,8 +147,8 @@ def test_a_takedown_of_several_days_killed_at_any_write_is_completed_by_the_next
             def dying(real, left=left):
                 def step(*arguments):
                     if left[0] == 0:
-                        if real is write_over:
-                            real(arguments[0], arguments[1], arguments[2][: len(arguments[2]) // 2])
+                        if real is write_all:
+                            real(arguments[0], arguments[1][: len(arguments[1]) // 2])
                         raise Killed
                     left[0] -= 1
                     return real(*arguments)
@@ -157,7 +158,7 @@ def test_a_takedown_of_several_days_killed_at_any_write_is_completed_by_the_next
             with monkeypatch.context() as patch:
                 for module, name in (
                     (erasing, "publish_bytes"),
-                    (erasing, "write_over"),
+                    (erasing, "write_all"),
                     (removing, "publish_bytes"),
                     (storing, "publish_bytes"),
                     (storing, "publish_json"),

@@ -14,7 +14,8 @@ from components.web import erase as erasing
 from components.web import segments
 from components.web import store as storing
 from components.web import takedown_journal as removing
-from components.web.erase import erase, write_over
+from components.web.erase import erase
+from components.web.segments import write_all
 from components.web.store import FetchStore
 from components.web.takedown_journal import read_removals
 from components.web.takedown_list import NAME, read_takedown
@@ -95,8 +96,8 @@ def test_a_takedown_killed_at_any_write_is_completed_by_the_next_call(tmp_path, 
         def dying(real, left=left):
             def step(*arguments):
                 if left[0] == 0:
-                    if real is write_over and torn:
-                        real(arguments[0], arguments[1], arguments[2][: len(arguments[2]) // 2])
+                    if real is write_all and torn:
+                        real(arguments[0], arguments[1][: len(arguments[1]) // 2])
                     raise Killed
                 left[0] -= 1
                 return real(*arguments)
@@ -104,7 +105,7 @@ def test_a_takedown_killed_at_any_write_is_completed_by_the_next_call(tmp_path, 
             return step
 
         with monkeypatch.context() as patch:
-            places = [(erasing, "publish_bytes"), (erasing, "write_over"), (removing, "publish_bytes")]
+            places = [(erasing, "publish_bytes"), (erasing, "write_all"), (removing, "publish_bytes")]
             places += [(storing, "publish_bytes"), (storing, "publish_json"), (segments, "write_all")]
             for module, name in places:
                 patch.setattr(module, name, dying(getattr(module, name)))
@@ -117,7 +118,7 @@ def test_a_takedown_killed_at_any_write_is_completed_by_the_next_call(tmp_path, 
         whole(tmp_path / "s", bodies)
         assert GONE.encode() not in read_unpacked(tmp_path / "s")
         steps += 1
-    assert steps > 12 and erasing.write_over is write_over
+    assert steps > 12 and erasing.write_all is write_all
 
 
 def test_an_open_snapshot_is_cleared_too(tmp_path):
