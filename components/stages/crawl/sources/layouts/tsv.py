@@ -10,10 +10,7 @@ or to the table's own folder where that is empty.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
-from components.core.errors import HearsightError
 from components.stages.crawl.sources.layouts.lines import LineLayout, wrong_field_count
 from components.stages.crawl.sources.layouts.row import Row
 
@@ -112,7 +109,6 @@ class Flickr30k(Flickr8k):
         return Row(number, parts[2], file=file, post=f"{file}#{caption}", note=f"caption {caption}")
 
 
-_WEB_ADDRESS = re.compile(r"\s*https?://", re.I)
 _IMAGE = re.compile(r".+\.(?:jpe?g|png|gif|webp|bmp|tiff?)\s*", re.I)
 
 
@@ -128,14 +124,6 @@ class CaptionedFiles(LineLayout):
     def is_header(self, text: str) -> bool:
         return [part.strip().lower() for part in text.split("\t")] == ["caption", "path"]
 
-    def rows(self, path: Path, label: str) -> Iterator[Row]:
-        empty = True
-        for row in super().rows(path, label):
-            empty = False
-            yield row
-        if empty:
-            raise HearsightError("holds no rows", where=label, hint=f"write one row a line: {self.fields}")
-
     def row(self, number: int, text: str) -> Row:
         parts = text.split("\t")
         if len(parts) != 2:
@@ -143,7 +131,7 @@ class CaptionedFiles(LineLayout):
         caption, file = parts
         if not file.strip():
             return Row(number, rule="missing_field", value="no path", threshold=self.fields)
-        if _WEB_ADDRESS.match(file):
+        if _ADDRESS.match(file):
             value = f"'{file.strip()[:60]}' is a web address (layout: cc3m)"
             return Row(number, rule="bad_row", value=value, threshold="path of an image")
         if _IMAGE.fullmatch(caption) and not _IMAGE.fullmatch(file):
