@@ -156,7 +156,7 @@ def replay(params: Params, store: FetchStore, source: Source, takedown: Takedown
         for chunk in chunk_pages(source.pages(answers, None)):
             for url in select_image_urls(judge.check(chunk)):
                 answers.outcome(url)
-    return answers.touched, judge.taken | getattr(source, "hidden", set())
+    return answers.touched, judge.taken.union(source.hidden)
 
 
 def append_records(stage: Stage, params: Params, answers: Answers, source: Source, consent: ConsentLedger) -> None:

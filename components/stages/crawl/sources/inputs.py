@@ -163,12 +163,8 @@ class FileSource(Source):
 
     layout_settings: ClassVar[tuple[str, ...]] = ()
     """Further settings that decide how the files are read."""
-
-    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
-        self.stage, self.params, self.source = stage, params, params.source
-        self.home, self.snapshot, self.taken = home, snapshot, taken
-        self._inputs: list[Input] = []
-        self._folders: list[Path] = []
+    _inputs: Sequence[Input] = ()
+    _folders: Sequence[Path] = ()
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that decide which files are read and how; a snapshot belongs to one such set."""

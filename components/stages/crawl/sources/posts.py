@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from typing import Any
 
-from components.execution.stage import Stage
 from components.stages.crawl.posts.conversion import account_to_pages, drop_repeated
 from components.stages.crawl.posts.instagram import Instagram
 from components.stages.crawl.posts.mastodon import Mastodon
@@ -44,11 +42,7 @@ def create_provider(settings: MastodonSettings | InstagramSettings, *, live: boo
 class PostsSource(Source):
     """See :class:`components.stages.crawl.sources.source_pages.Source`."""
 
-    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
-        self._stage, self._params, self._settings, self._taken = stage, params, params.source, taken
-        self._reusable: set[str] = set()
-        self.hidden: set[str] = set()
-        """Hashes of the URLs of API answers and images that belong to taken-down accounts only."""
+    _reusable: Collection[str] = frozenset()
 
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Yield the timelines' rows, then the accounts by name, each with its posts by date."""
@@ -56,7 +50,7 @@ class PostsSource(Source):
         below = self._base_state(store, answers)
         with _open_newest_base(store) as base:
             survey, state = self._run_survey(answers, live, below, base)
-            if live and create_provider(self._settings, live=False).urls_expire:
+            if live and create_provider(self.source, live=False).urls_expire:
                 posts = (post for owner in state.owners.values() for post in owner.posts)
                 urls = {normalise(media.url) or "" for post in posts for media in post.media}
                 self._reusable = {url for url in urls if _is_good_answer(base, url)}
@@ -65,17 +59,17 @@ class PostsSource(Source):
             if answers.consent.opt_in:
                 answers.grant([candidate.image_url for candidate in page.candidates if candidate.image_url])
             yield drop_repeated(page, seen)
-        if self._taken:
-            self.hidden = find_taken_down_traces(store, self._settings.server.rstrip("/") + "/", self._taken)
+        if self.taken:
+            self.hidden = find_taken_down_traces(store, self.source.server.rstrip("/") + "/", self.taken)
 
     def _list_pages(self, survey: Survey, state: State) -> Iterator[SourcePage]:
         for row in survey.search.rows:
             yield SourcePage(row)
         for name in survey.listed_owners:
-            yield SourcePage(takedown_row(self._taken.mask(name), self._taken.owner(name), kind="page"))
+            yield SourcePage(takedown_row(self.taken.mask(name), self.taken.owner(name), kind="page"))
         seen_keys: set[str] = set()
         for _, owner in sorted(state.owners.items()):
-            for page in account_to_pages(owner, self._settings.tags):
+            for page in account_to_pages(owner, self.source.tags):
                 seen_keys.update([page.row["key"]] if page.row else [])
                 yield page
         for url, timeline in sorted(survey.search.unowned.items()):
@@ -87,7 +81,7 @@ class PostsSource(Source):
                 yield SourcePage.drop(url, *reason, f"in {timeline}")
 
     def _run_survey(self, answers: Answers, live: Fetcher | None, below: State, base: FetchStore | None) -> tuple[Survey, State]:
-        provider = create_provider(self._settings, live=live is not None)
+        provider = create_provider(self.source, live=live is not None)
         answers.unruled = () if provider.api.robots else (provider.api.prefix,)
 
         def ensure(urls: Collection[str], desc: str) -> None:
@@ -97,17 +91,17 @@ class PostsSource(Source):
         if live:
             live.api = provider.api
         calls = Calls(answers, provider.api.prefix)
-        survey = Survey(provider, calls, below, self._settings, self._taken, lambda url: _is_good_answer(base, url))
+        survey = Survey(provider, calls, below, self.source, self.taken, lambda url: _is_good_answer(base, url))
         return survey, survey.run(ensure if live else None)
 
     def _base_state(self, store: FetchStore, answers: Answers) -> State:
         """Return the accounts and posts known to the base snapshots, computed from the newest cached state up."""
         folder, bases = store.folder.parent, store.bases
-        plain = self._params.plain()
+        plain = self.params.plain()
         key = {
-            "code": self._stage.code,
+            "code": self.stage.code,
             "posts": plain["source"],
-            "takedown": self._taken.plain(),
+            "takedown": self.taken.plain(),
             **{name: plain[name] for name in ANSWER_SETTINGS},
         }
         keys = [{**key, "snapshots": identify_bases(folder, bases[: depth + 1])} for depth in range(len(bases))]
@@ -115,10 +109,10 @@ class PostsSource(Source):
         def extend(depth: int, below: State | None) -> State:
             with BaseStore(folder / bases[depth].snapshot) as base_store, _open_newest_base(base_store) as base:
                 base_store.verified_digest()
-                base_answers = Answers(base_store, self._params, consent=answers.consent, taken=answers.taken)
+                base_answers = Answers(base_store, self.params, consent=answers.consent, taken=answers.taken)
                 return self._run_survey(base_answers, None, below or State(), base)[1]
 
-        return fold_chain(self._stage.cache, STEP, keys, State.load, extend) or State()
+        return fold_chain(self.stage.cache, STEP, keys, State.load, extend) or State()
 
     def fetch_images(self, urls: Collection[str], live: Fetcher) -> None:
         """Request the images from any host; reuse images of the base snapshot whose addresses expire."""
@@ -126,7 +120,7 @@ class PostsSource(Source):
         super().fetch_images(urls, live)
 
     def describe(self) -> dict[str, Any]:
-        return {"provider": self._settings.provider, "server": self._settings.server, "tags": self._settings.tags}
+        return {"provider": self.source.provider, "server": self.source.server, "tags": self.source.tags}
 
 
 def _open_newest_base(store: FetchStore) -> AbstractContextManager[FetchStore | None]:

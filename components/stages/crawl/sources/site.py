@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
 from components.core.ledger import kept
-from components.execution.stage import Stage
 from components.stages.crawl.sources.consent import read_consent, require_consent
 from components.stages.crawl.sources.source_pages import Source, SourcePage
 from components.web.answers import Answers, Outcome
@@ -27,7 +26,7 @@ from components.web.html.page import Page, PageOverBudget
 from components.web.html.page_limits import Source as Html
 from components.web.html.page_limits import read_pages_within
 from components.web.sitemaps import ListedPages, read_listed
-from components.web.takedown_list import Takedown, takedown_row
+from components.web.takedown_list import takedown_row
 from components.web.urls import host_of, normalise
 
 _log = logging.getLogger(__name__)
@@ -53,12 +52,9 @@ class SiteSource(Source):
 
     of_sites = True
 
-    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
-        self._source = params.source
-
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
         """Yield every page of the walk, sorted by address."""
-        source = self._source
+        source = self.source
 
         def ensure(urls: Collection[str], depth: int) -> None:
             if live:
@@ -78,7 +74,7 @@ class SiteSource(Source):
             yield pages[url]
 
     def describe(self) -> dict[str, Any]:
-        return {"seeds": sorted(self._source.seeds)}
+        return {"seeds": sorted(self.source.seeds)}
 
 
 def walk(

@@ -20,6 +20,7 @@ from components.core.digests import sha256_bytes
 from components.core.ledger import dropped
 from components.core.record_fields import CONTEXT
 from components.core.records import LEDGER
+from components.execution.stage import Stage
 from components.web.answers import Answers
 from components.web.consent.statements import Statement
 from components.web.fetch import Fetcher
@@ -114,6 +115,13 @@ class Source(ABC):
 
     of_sites: ClassVar[bool] = False
     """Whether its images are on pages of sites, over which alt-texts are counted."""
+    hidden: Collection[str] = frozenset()
+    """Hashes of the URLs of answers that belong to taken-down accounts only; known once the pages were read."""
+
+    def __init__(self, stage: Stage, params: Any, home: Path, snapshot: Path, taken: Takedown) -> None:
+        """Create the source that ``params.source`` sets; ``home``: the project's folder, ``snapshot``: that of the answers."""
+        self.stage, self.params, self.source = stage, params, params.source
+        self.home, self.snapshot, self.taken = home, snapshot, taken
 
     @abstractmethod
     def pages(self, answers: Answers, live: Fetcher | None) -> Iterator[SourcePage]:
