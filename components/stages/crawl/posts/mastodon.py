@@ -27,10 +27,11 @@ from components.stages.crawl.posts.fields import (
     read_time,
 )
 from components.stages.crawl.posts.post import GONE, NOINDEX, PRIVATE, Account, Media, Page, Post
-from components.stages.crawl.posts.provider import Calls, Reply, Search, host_name, require_type, window_start
+from components.stages.crawl.posts.provider import Calls, Reply, Search, require_type, window_start
 from components.stages.crawl.source_settings import MastodonSettings
 from components.web.api import Api
 from components.web.conditional_fetch import parse_moment as parse_time
+from components.web.urls import host_of
 
 _KINDS = {"image": "image", "gifv": "video", "video": "video"}
 _PUBLIC = ("public", "unlisted")
@@ -69,11 +70,11 @@ class Mastodon:
 
     def __init__(self, settings: MastodonSettings, token: str) -> None:
         self.settings = settings
-        self.server = settings.server.rstrip("/")
+        self.server, self.host = settings.server.rstrip("/"), host_of(settings.server).lower()
         self.api: Api = MastodonApi(self.server, token, variable=settings.token_variable)
 
     def normalise_name(self, name: str) -> str:
-        return name if "@" in name else f"{name}@{host_name(self.server)}"
+        return name if "@" in name else f"{name}@{self.host}"
 
     def search(self, calls: Calls) -> Search:
         result = Search()
@@ -117,7 +118,7 @@ class Mastodon:
             url = f"{self.server}/api/v1/accounts/{quote(last_account.handle, safe='')}"
         else:
             user, _, host = last_account.name.lstrip("@").partition("@")
-            name = user if host in ("", host_name(self.server)) else f"{user}@{host}"
+            name = user if host in ("", self.host) else f"{user}@{host}"
             url = f"{self.server}/api/v1/accounts/lookup?{urlencode({'acct': name})}"
         reply = require_type(calls.get(url), dict)
         reason = reply.reason

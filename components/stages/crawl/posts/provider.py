@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from components.core.ledger import dropped
 from components.stages.crawl.posts.fields import format_time, json_type
@@ -150,11 +149,6 @@ class Provider(Protocol):
 
     def listings(self, calls: Calls, account: Account) -> list[Iterator[Page]]:
         """Return the second phase's listings, one per tag, newest posts first; their iterators raise NotFetched."""
-
-
-def host_name(server: str) -> str:
-    """Return the host of a server's address, with the port if the address has one."""
-    return urlsplit(server).netloc.lower()
 
 
 def window_start(fetched: str, days: float) -> datetime:
