@@ -53,7 +53,7 @@ def join(own: ImageTable, other: ImageTable, out: Path, column: str = "captions"
     rows = pa.table({"caption": captions, "image": chosen, "row": pa.array(np.arange(len(captions)))})
     rows = rows.filter(pc.is_valid(rows["image"])).group_by(["image", "caption"]).aggregate([("row", "min")])
     rows = rows.sort_by([("image", "ascending"), ("row_min", "ascending")])
-    counts = np.bincount(rows["image"].to_numpy(), minlength=_number(image)).astype(np.int64)
+    counts = np.bincount(rows["image"].to_numpy(), minlength=len(image)).astype(np.int64)
     ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     lists = pa.ListArray.from_arrays(pa.array(ends), rows["caption"].combine_chunks()).take(image)
     write(own.table.select(list(names.values())).append_column(column, lists))
@@ -99,10 +99,6 @@ def _identify(ours: dict[str, pa.Array]) -> pa.Array:
     for key in ("url", "sha256"):
         identity = pc.if_else(_present(ours[key]), pc.binary_join_element_wise(key, ours[key], " "), identity)
     return identity.dictionary_encode().indices
-
-
-def _number(image: pa.Array) -> int:
-    return int(pc.max(image).as_py() or 0) + 1 if len(image) else 0
 
 
 def _present(values: pa.Array) -> pa.Array:
