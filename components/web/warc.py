@@ -6,6 +6,7 @@ in ``store``.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import zlib
@@ -18,7 +19,7 @@ from uuid import uuid4
 
 from components.core.digests import sha256_bytes
 from components.web.consent.statements import RSL_TYPE
-from components.web.gzip_record import compress_member, store_member
+from components.web.gzip_record import store_member
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ def build_record(entry: Entry, body: bytes, headers: Iterable[tuple[str, str]], 
     head = "WARC/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers_by_name.items())
     # Images do not compress (the fastest level would cost 25 ms per megabyte) and are stored; HTML halves.
     record = b"".join((head.encode(), b"\r\n", block, body, b"\r\n\r\n"))
-    return store_member(record) if body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP" else compress_member(record)
+    is_image = body[:2] in (b"\xff\xd8", b"\x89P") or body[8:12] == b"WEBP"
+    return store_member(record) if is_image else gzip.compress(record, 1, mtime=0)
 
 
 def decode_wire(raw: bytes) -> str:
