@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from urllib.parse import urlsplit
 
 from components.core.text_encoding import decode_text
@@ -24,7 +24,7 @@ from components.web.warc import Entry
 
 MAX_REDIRECTS = 5
 HOSTS_IN_MEMORY, LICENCES_IN_MEMORY = 10_000, 1000
-"""Hosts whose parsed robots.txt is kept in memory, and licences."""
+"""Hosts whose parsed robots.txt and tdmrep.json are kept in memory, and licences."""
 REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -76,10 +76,10 @@ class Answers:
         """URLs that were looked up; recorded only if the takedown list is not empty."""
         self.unruled: tuple[str, ...] = ()
         """URL prefixes to which robots.txt is not applied: those of an API with its own terms of use."""
-        self._rules: dict[str, Rules] = {}
-        self._reservations: dict[str, Reservations] = {}
-        self._licences: dict[str, str | None] = {}
-        """Address of a licence → its text, None for one that cannot be read; the last ones."""
+        # What is missing raises, and is looked up again.
+        self._rules = lru_cache(HOSTS_IN_MEMORY)(self._read_rules)
+        self._reservations = lru_cache(HOSTS_IN_MEMORY)(self._read_reservations)
+        self._licences = lru_cache(LICENCES_IN_MEMORY)(self._read_licence)
         self.licence_urls: set[str] = set()
         """The addresses of all licences that were looked up."""
         self._granted: set[str] = set()
@@ -180,13 +180,11 @@ class Answers:
         if target is None:
             return None
         self.licence_urls.add(target)
-        if target not in self._licences:
-            if len(self._licences) >= LICENCES_IN_MEMORY:
-                del self._licences[next(iter(self._licences))]
-            status, body = self.well_known(target) if self.rules(target).allow(target) else (404, b"")
-            good = 200 <= status < 300 and len(body) <= LONGEST
-            self._licences[target] = decode_text(body, "replace") if good else None
-        return self._licences[target]
+        return self._licences(target)
+
+    def _read_licence(self, url: str) -> str | None:
+        status, body = self.well_known(url) if self.rules(url).allow(url) else (404, b"")
+        return decode_text(body, "replace") if 200 <= status < 300 and len(body) <= LONGEST else None
 
     def stored_licence(self, url: str, address: str) -> str | None:
         """Return the text of a licence that is stated for ``url``, None for one that is not stored or cannot be read."""
@@ -231,10 +229,11 @@ class Answers:
         origin = tdmrep_url(url)
         if not self.consent.tdmrep or url == origin or (self.unruled and url.startswith(self.unruled)):
             return None
-        if origin not in self._reservations:
-            status, body = self.well_known(origin) if self.rules(origin).allow(origin) else (404, b"")
-            self._reservations[origin] = Reservations.of(body) if 200 <= status < 300 else Reservations()
-        return self._reservations[origin].reserved(url)
+        return self._reservations(origin).reserved(url)
+
+    def _read_reservations(self, url: str) -> Reservations:
+        status, body = self.well_known(url) if self.rules(url).allow(url) else (404, b"")
+        return Reservations.of(body) if 200 <= status < 300 else Reservations()
 
     def rules(self, url: str) -> Rules:
         """Return the robots rules for the host of ``url``; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).
@@ -244,12 +243,10 @@ class Answers:
         """
         if self.unruled and url.startswith(self.unruled):
             return Rules(None, self.agent)
-        origin = robots_url(url)
-        if origin not in self._rules:
-            if len(self._rules) >= HOSTS_IN_MEMORY:  # drops the oldest; it is parsed again when needed
-                del self._rules[next(iter(self._rules))]
-            self._rules[origin] = Rules.of(*self.well_known(origin), self.agent)
-        return self._rules[origin]
+        return self._rules(robots_url(url))
+
+    def _read_rules(self, url: str) -> Rules:
+        return Rules.of(*self.well_known(url), self.agent)
 
     def well_known(self, current: str) -> tuple[int, bytes]:
         """Return status (599 for a failure) and body of a host's robots.txt or tdmrep.json, following redirects."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Protocol
 
 from components.core.ledger import dropped
@@ -55,7 +56,7 @@ class Calls:
 
     def __init__(self, answers: Answers, prefix: str) -> None:
         self._answers, self._prefix = answers, prefix
-        self._replies: dict[str, Reply] = {}
+        self._replies = lru_cache(_CACHED_REPLIES)(self._reply)
 
     @property
     def opt_in(self) -> bool:
@@ -71,12 +72,7 @@ class Calls:
 
     def get(self, url: str) -> Reply:
         """Return the reply for ``url``. Raises NotFetched: there is no stored answer."""
-        if url not in self._replies:
-            reply = self._reply(url)
-            while len(self._replies) >= _CACHED_REPLIES:
-                self._replies.pop(next(iter(self._replies)))
-            self._replies[url] = reply
-        return self._replies[url]
+        return self._replies(url)
 
     def _reply(self, url: str) -> Reply:
         try:
