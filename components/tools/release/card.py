@@ -16,8 +16,6 @@ from components.tools.release.facts import Facts, find_missing, hub_licence, lim
 from components.tools.release.formats import hub_files, sample_files
 from components.tools.release.post_facts import count_losses, loss_table
 from components.tools.release.questions import DATA
-from components.tools.release.speech import FLICKR_CAPTIONS
-from components.tools.release.speech import FOLDER as SPEECH
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 LARGER = "10M<n<100M"
@@ -25,7 +23,6 @@ LARGER = "10M<n<100M"
 
 def write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None:
     """Write README.md of the release whose data are in ``folder`` from a template of ``data``, which includes ``card.md``."""
-    lists = [name for name in facts.corpora if (folder / SPEECH / name / FLICKR_CAPTIONS).is_file()]
     text = render(
         DATA,
         template,
@@ -33,7 +30,6 @@ def write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None
         facts=facts,
         losses=loss_table(count_losses(facts.inputs)),
         limitations=limitations(facts),
-        flickr_lists=lists,
         samples=sample_files(folder),
         not_stated=find_missing(facts.publisher),
         **values,

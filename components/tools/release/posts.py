@@ -70,7 +70,7 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
             name = each.filename.partition(".")[0]
             record = Record(name, each.split, each.filename, digests[each.key], each.language, each.caption)
             records.add(each.split, record)
-            published[each.key] = Published(record, "", each.media, each.format, each.width, each.height)
+            published[each.key] = Published(record, each.media, each.format, each.width, each.height)
     sample = [instances[index] for index in draw_sample([(instance.key, instance.user) for instance in instances], seed)]
     write_json(folder / "sample" / DATASET, (instance.published() for instance in sample))
     for instance in sample:

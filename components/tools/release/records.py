@@ -37,8 +37,6 @@ class Published(NamedTuple):
     """A released record, and what its image and its speech are found by."""
 
     record: Record
-    post: str
-    """The identifier of its caption at its source."""
     media: str
     """The crawl's image: tar shard / member."""
     format: str

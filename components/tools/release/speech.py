@@ -23,13 +23,11 @@ from components.core.errors import HearsightError
 from components.core.shards import TarReader
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES
-from components.tools.release.records import Published, published_text
+from components.tools.release.records import Published, Record, published_text
 from components.tools.release.split_files import SplitFiles, SplitTables, TarShards
 
 AUDIO = "wavs"
-"""Folder of the members; the Flickr Audio Caption Corpus has the same."""
-FLICKR_CAPTIONS, FLICKR_SPEAKERS = "wav2capt.txt", "wav2spk.txt"
-_CAPTION_ID = re.compile(r"(\S+)#(\d+)")
+"""Folder of the members."""
 FOLDER = "speech"
 VOICES_FILE = "voices.csv"
 VOICE_COLUMNS = ("voice", "origin", "engine", "model", "language", "sex", "licence", "utterances", "seconds")
@@ -146,8 +144,6 @@ class SpeechWriter(SplitFiles):
         self._names = _number_speakers(output)
         self._audio = self._stack.enter_context(TarShards(folder))
         self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields, numbers=NUMBERS))
-        self._flickr: list[tuple[str, str, str, str]] | None = []
-        """File, image, number of its caption and speaker of every utterance; None where a caption has no identifier."""
 
     def add(self, shard: str, records: Mapping[str, Published]) -> Iterator[Spoken]:
         """Write the utterances of the released records in the shard with that name, or with '' in all, and yield them.
@@ -171,10 +167,9 @@ class SpeechWriter(SplitFiles):
                     if sha256_bytes(audio) != row["audio_sha256"]:
                         what = f"{member} is not the audio of utterance {row['key']}"
                         raise HearsightError(what, where=source.media or source.path, hint="run its stage again")
-                    yield Spoken(self._write(row, published, audio), self.folder.name, partial(read, member))
+                    yield Spoken(self._write(row, published.record, audio), self.folder.name, partial(read, member))
 
-    def _write(self, row: Mapping[str, Any], published: Published, audio: bytes) -> Utterance:
-        record, speaker = published.record, self._names.get(row["voice"], row["voice"])
+    def _write(self, row: Mapping[str, Any], record: Record, audio: bytes) -> Utterance:
         # Without a dot, which would end the key of a WebDataset's sample.
         name = f"{record.id}-{row['key'].rpartition('.')[2]}"
         utterance = Utterance(
@@ -182,7 +177,7 @@ class SpeechWriter(SplitFiles):
             record=record.id,
             **{column: getattr(record, column) for column in ("split", "image", "caption")},
             **{column: row[column] for column in ("spoken", "language", "origin", "audio_sha256")},
-            voice=speaker,
+            voice=self._names.get(row["voice"], row["voice"]),
             **{number: f"{row[number]:.4f}" for number in NUMBERS},
             shard="",
             file=f"{AUDIO}/{name}.flac",
@@ -192,23 +187,13 @@ class SpeechWriter(SplitFiles):
         shard = self._audio.add(record.split, {f"{AUDIO}/{name}{suffix}": data for suffix, data in sample.items()})
         self._manifests.add(record.split, utterance._replace(shard=shard))
         self.corpus.add(utterance, row["seconds"])
-        match = _CAPTION_ID.fullmatch(published.post)
-        if match is None:
-            self._flickr = None
-        elif self._flickr is not None:
-            self._flickr.append((f"{name}.flac", match[1], match[2], speaker))
         return utterance
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        if not self.corpus.utterances:
-            return
-        with (self.folder / VOICES_FILE).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([VOICE_COLUMNS, *self.corpus.voices()])
-        if self._flickr:
-            lines = [(f"{file} {image} #{number}\n", f"{file} {speaker}\n") for file, image, number, speaker in self._flickr]
-            for name, text in zip((FLICKR_CAPTIONS, FLICKR_SPEAKERS), zip(*lines, strict=True), strict=True):
-                (self.folder / name).write_text("".join(text), encoding="utf-8")
+        if self.corpus.utterances:
+            with (self.folder / VOICES_FILE).open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows([VOICE_COLUMNS, *self.corpus.voices()])
 
 
 def _number_speakers(output: StageOutput) -> dict[str, str]:
