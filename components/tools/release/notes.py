@@ -21,7 +21,7 @@ from components.tools.release.facts import SETTINGS, SOFTWARE, Facts, describe_s
 from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
 from components.tools.release.formats import hub_files, sample_files
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.post_facts import WINDOW, PostFacts, count_losses, loss_table, statistics_tsv
+from components.tools.release.post_facts import WINDOW, PostFacts, count_losses, describe_days, loss_table, statistics_tsv
 from components.tools.release.questions import DATA, DATASHEET, Answer, Table, share
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
@@ -99,6 +99,9 @@ def _answer_questions(facts: Facts, posts: PostFacts, mask_mentions: bool) -> di
     settings, crawl = facts.inputs.settings, facts.inputs.crawl_settings
     values = {
         "facts": posts,
+        "numbers": dict(posts.numbers),  # so that a name without a number is an error
+        "posted": describe_days(posts.posted),
+        "collected": describe_days(posts.collected),
         "whole": posts.whole,
         "described": posts.loss("extract_descriptions"),
         "duplicates": posts.loss("dedup"),

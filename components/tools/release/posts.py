@@ -19,7 +19,7 @@ from components.core.shards import add_member, end_tar
 from components.tools.release.anonymous import Pseudonyms
 from components.tools.release.inputs import Options, ReleaseInputs
 from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
-from components.tools.release.post_facts import PostFacts
+from components.tools.release.post_facts import PostFacts, count_losses
 from components.tools.release.records import SPLITS, Published, Record, record_tables
 from components.web.images.metadata import Unreadable, without_metadata
 from components.web.takedown_list import NAME as TAKEDOWN
@@ -50,11 +50,12 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     Raises:
         HearsightError: there is nothing to release, an image is damaged, or a subset asks for more posts than there are.
     """
-    facts = PostFacts.of(inputs)
+    facts = PostFacts(count_losses(inputs))
     seed = int(inputs.settings["split"].get("seed", 0))
     keys = draw_subsets(options.subsets, inputs.crawl.table(["key"]).column("key").to_pylist() if options.subsets else [], seed)
     listed = read_takedown(root / TAKEDOWN)
-    instances, facts.masked, facts.taken_down = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
+    instances, counted = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
+    facts.numbers.update(counted)
     left_out = dict.fromkeys(inputs.split.table(["key"]).column("key").to_pylist(), TAKEN_DOWN)
     digests: dict[str, str] = {}
     write_archive(folder / IMAGES, _images(inputs, instances, facts, digests))
@@ -94,9 +95,9 @@ def _images(
         try:
             original, stripped = _read_image(inputs, instance)
         except Unreadable:
-            facts.unreadable += 1
+            facts.numbers["unreadable"] += 1
             continue
-        facts.stripped += original != stripped
+        facts.numbers["stripped"] += original != stripped
         digests[instance.key] = sha256_bytes(stripped)
         yield f"{FOLDER}/{instance.filename}", stripped
 
