@@ -89,7 +89,7 @@ def _front_matter(facts: Facts, folder: Path) -> str:
         "pretty_name": facts.dataset,
         "size_categories": [next((name for limit, name in SIZES if facts.total < limit), LARGER)],
         "task_categories": ["image-to-text", *(["text-to-speech", "automatic-speech-recognition"] if spoken else [])],
-        **hub_files(folder, facts.examples, spoken),
+        "configs": hub_files(folder, spoken),
     }
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n"
 
