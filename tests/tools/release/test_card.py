@@ -59,10 +59,12 @@ def test_the_card_of_a_release_with_images_states_one_licence_of_theirs(whole: P
 @pytest.mark.parametrize(
     ("stated", "hub", "address"),
     [
-        ("CC BY 4.0", {"license": "cc-by-4.0"}, "https://creativecommons.org/licenses/by/4.0/"),
-        ("cc-by-nc-sa-3.0", {"license": "cc-by-nc-sa-3.0"}, "https://creativecommons.org/licenses/by-nc-sa/3.0/"),
-        ("CC0 1.0", {"license": "cc0-1.0"}, "https://creativecommons.org/publicdomain/zero/1.0/"),
+        ("CC BY 4.0", {"license": "cc-by-4.0"}, "https://spdx.org/licenses/CC-BY-4.0.html"),
+        ("cc-by-nc-sa-3.0", {"license": "cc-by-nc-sa-3.0"}, "https://spdx.org/licenses/CC-BY-NC-SA-3.0.html"),
+        ("CC0 1.0", {"license": "cc0-1.0"}, "https://spdx.org/licenses/CC0-1.0.html"),
+        ("CC0", {"license": "cc0-1.0"}, "https://spdx.org/licenses/CC0-1.0.html"),
         ("Apache-2.0", {"license": "apache-2.0"}, "https://spdx.org/licenses/Apache-2.0.html"),
+        ("LicenseRef-ours", {"license": "other", "license_name": "LicenseRef-ours"}, ""),
         ("ours alone", {"license": "other", "license_name": "ours alone"}, ""),
         ("", {"license": "unknown"}, ""),
     ],

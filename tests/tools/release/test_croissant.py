@@ -104,7 +104,7 @@ def test_provenance_is_the_lineage_with_the_digests_of_the_outputs(root: Path) -
 def test_what_only_people_know_is_stated_or_left_out_and_named(root: Path, posts_release: Path, tmp_path: Path) -> None:
     whole, posts = document(root / "out"), document(posts_release)
     assert whole["conformsTo"] == ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
-    assert whole["license"] == "https://creativecommons.org/licenses/by-sa/4.0/" and whole["version"] == "1.0.0"
+    assert whole["license"] == "https://spdx.org/licenses/CC-BY-SA-4.0.html" and whole["version"] == "1.0.0"
     assert whole["rai:dataBiases"] == "Few" and whole["rai:dataReleaseMaintenancePlan"] == "Yearly"
     assert whole["usageInfo"]["name"] == "None" and whole["citeAs"] == "@misc{mine}"
     assert find_missing(read_statements(whole)) == []

@@ -131,7 +131,7 @@ def state_another_size(out: Path) -> None:
         (lambda out: (out / "croissant.json").write_text("{"), "croissant.json cannot be read"),
         # The official library follows an empty node until the stack ends.
         (
-            lambda out: change(out / "croissant.json", '"https://creativecommons.org/licenses/by/4.0/"', "{}"),
+            lambda out: change(out / "croissant.json", '"https://spdx.org/licenses/CC-BY-4.0.html"', "{}"),
             "croissant.json cannot be read",
         ),
     ],
