@@ -73,7 +73,7 @@ class Facts:
         return {
             "utterances": sum(corpus.utterances for corpus in self.corpora.values()),
             "hours": round(sum(corpus.hours for corpus in self.corpora.values()), 3),
-            "speakers": len({name for corpus in self.corpora.values() for name in corpus.speakers}),
+            "speakers": len({name for corpus in self.corpora.values() for name, _ in corpus.speakers}),
             **({"utterances_left_out": dict(sorted(left_out.items()))} if left_out else {}),
         }
 
@@ -106,7 +106,7 @@ def limitations(facts: Facts) -> list[str]:
     reasons = sorted(Counter(facts.left_out.values()).items())
     lines += [f"Left out of this release as `{reason}`: {number:,} records." for reason, number in reasons]
     for name, corpus in facts.corpora.items():
-        if any(speaker.origin == "synthetic" for speaker in corpus.speakers.values()):
+        if any(origin == "synthetic" for _, origin in corpus.speakers):
             lines.append(f"The speech of {name} is synthetic, by {len(corpus.speakers)} voices.")
     return lines
 

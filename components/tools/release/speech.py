@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -81,20 +81,12 @@ class Spoken(NamedTuple):
 
 
 @dataclass
-class Speaker:
-    """The counts of one speaker."""
-
-    origin: str
-    """synthetic or human."""
-    utterances: int = 0
-    seconds: float = 0.0
-
-
-@dataclass
 class Corpus:
     """The counts of one spoken corpus."""
 
-    speakers: dict[str, Speaker] = field(default_factory=dict)
+    speakers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Voice and its origin (synthetic or human) → number of utterances."""
+    seconds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     left_out: Counter[str] = field(default_factory=Counter)
     """Reason → number of utterances."""
     splits: Counter[str] = field(default_factory=Counter)
@@ -110,22 +102,16 @@ class Corpus:
     @property
     def hours(self) -> float:
         """Duration of the released utterances."""
-        return sum(speaker.seconds for speaker in self.speakers.values()) / 3600
-
-    def add(self, utterance: Utterance, seconds: float) -> None:
-        """Count one utterance."""
-        speaker = self.speakers.setdefault(utterance.voice, Speaker(utterance.origin))
-        speaker.utterances, speaker.seconds = speaker.utterances + 1, speaker.seconds + seconds
-        self.splits[utterance.split] += 1
+        return sum(self.seconds.values()) / 3600
 
     def voices(self) -> list[list[str]]:
         """Return the rows of ``voices.csv``, by name."""
         rows = []
-        for name, speaker in sorted(self.speakers.items()):
-            voice = VOICES.get(name) if speaker.origin == "synthetic" else None
-            licence = self.licence if speaker.origin == "human" else voice.licence if voice else ""
+        for (name, origin), number in sorted(self.speakers.items()):
+            voice = VOICES.get(name) if origin == "synthetic" else None
+            licence = self.licence if origin == "human" else voice.licence if voice else ""
             about = [voice.engine, voice.model, voice.language, voice.sex] if voice else [""] * 4
-            rows.append([name, speaker.origin, *about, licence, str(speaker.utterances), f"{speaker.seconds:.2f}"])
+            rows.append([name, origin, *about, licence, str(number), f"{self.seconds[name, origin]:.2f}"])
         return rows
 
 
@@ -186,7 +172,9 @@ class SpeechWriter(SplitFiles):
         sample = {".flac": audio, ".txt": record.caption.encode(), ".json": about}
         shard = self._audio.add(record.split, {f"{AUDIO}/{name}{suffix}": data for suffix, data in sample.items()})
         self._manifests.add(record.split, utterance._replace(shard=shard))
-        self.corpus.add(utterance, row["seconds"])
+        self.corpus.splits[record.split] += 1
+        self.corpus.speakers[utterance.voice, utterance.origin] += 1
+        self.corpus.seconds[utterance.voice, utterance.origin] += row["seconds"]
         return utterance
 
     def __exit__(self, *error: object) -> None:
