@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from components.tools.release.records import FOLDER as RECORDS
 from components.tools.release.records import SPLITS, Published, Record, published_text, read_csv
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken, Utterance
-from components.tools.release.split_files import ParquetShards, SplitFiles, TarShards, read_samples
+from components.tools.release.split_files import ParquetShards, TarShards, read_samples
 from components.web.images.head import FORMATS as SUFFIXES
 from components.web.images.head import Head, read_head
 from components.web.images.metadata import Unreadable, without_metadata
@@ -47,7 +48,7 @@ def sample_key(image: str) -> str:
     return sha256_bytes(image.encode())[:16]
 
 
-class SampleWriter(SplitFiles):
+class SampleWriter(ExitStack):
     """Writes the samples of a release whose records are written; a context manager.
 
     Args:
@@ -56,10 +57,10 @@ class SampleWriter(SplitFiles):
     """
 
     def __init__(self, folder: Path, crawl: StageOutput | None, formats: Iterable[str]) -> None:
-        super().__init__(folder)
+        super().__init__()
         self._crawl, kinds = crawl, {FORMATS[name] for name in formats}
-        self._parquet = self._stack.enter_context(ParquetShards(folder / PARQUET, SCHEMA)) if PARQUET in kinds else None
-        self._tars = self._stack.enter_context(TarShards(folder / WEBDATASET)) if WEBDATASET in kinds else None
+        self._parquet = self.enter_context(ParquetShards(folder / PARQUET, SCHEMA)) if PARQUET in kinds else None
+        self._tars = self.enter_context(TarShards(folder / WEBDATASET)) if WEBDATASET in kinds else None
         self._left = _count_captions(folder)
         self._waiting: dict[tuple[str, str], list[tuple[Published, Sequence[Spoken]]]] = defaultdict(list)
         self.counts = {"samples": 0, "images": 0}

@@ -13,6 +13,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from components.core.shards import TarReader
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES
 from components.tools.release.records import Published, Record, published_text
-from components.tools.release.split_files import SplitFiles, SplitTables, TarShards
+from components.tools.release.split_files import SplitTables, TarShards
 
 AUDIO = "wavs"
 """Folder of the members."""
@@ -115,7 +116,7 @@ class Corpus:
         return rows
 
 
-class SpeechWriter(SplitFiles):
+class SpeechWriter(ExitStack):
     """Writes one corpus; a context manager.
 
     Args:
@@ -124,12 +125,14 @@ class SpeechWriter(SplitFiles):
     """
 
     def __init__(self, output: StageOutput, folder: Path, licence: str) -> None:
-        super().__init__(folder)
+        super().__init__()
+        self._folder = folder
         self.corpus = Corpus(licence=" ".join(licence.split()))
         self._output = output
         self._names = _number_speakers(output)
-        self._audio = self._stack.enter_context(TarShards(folder))
-        self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields, numbers=NUMBERS))
+        self._audio = self.enter_context(TarShards(folder))
+        self._manifests = self.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields, numbers=NUMBERS))
+        self.callback(self._write_voices)
 
     def add(self, shard: str, records: Mapping[str, Published]) -> Iterator[Spoken]:
         """Write the utterances of the released records in the shard with that name, or with '' in all, and yield them.
@@ -153,7 +156,7 @@ class SpeechWriter(SplitFiles):
                     if sha256_bytes(audio) != row["audio_sha256"]:
                         what = f"{member} is not the audio of utterance {row['key']}"
                         raise HearsightError(what, where=source.media or source.path, hint="run its stage again")
-                    yield Spoken(self._write(row, published.record, audio), self.folder.name, partial(read, member))
+                    yield Spoken(self._write(row, published.record, audio), self._folder.name, partial(read, member))
 
     def _write(self, row: Mapping[str, Any], record: Record, audio: bytes) -> Utterance:
         # Without a dot, which would end the key of a WebDataset's sample.
@@ -177,10 +180,9 @@ class SpeechWriter(SplitFiles):
         self.corpus.seconds[utterance.voice, utterance.origin] += row["seconds"]
         return utterance
 
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
+    def _write_voices(self) -> None:
         if self.corpus.utterances:
-            with (self.folder / VOICES_FILE).open("w", encoding="utf-8", newline="") as file:
+            with (self._folder / VOICES_FILE).open("w", encoding="utf-8", newline="") as file:
                 csv.writer(file).writerows([VOICE_COLUMNS, *self.corpus.voices()])
 
 
