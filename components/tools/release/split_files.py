@@ -1,6 +1,7 @@
 """Write a release's files for each split: tables as CSV, and media in shards of bounded size, as tar or Parquet.
 
-Equal rows give equal bytes. Leaving a writer, which is an exit stack, ends its files. A file is opened at its split's first row; of shards one for each split is open at a time.
+Equal rows give equal bytes. Leaving a writer, which is an exit stack, ends its files. A file is opened at its split's first row;
+of shards one for each split is open at a time.
 """
 
 from __future__ import annotations
