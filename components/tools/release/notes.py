@@ -18,11 +18,11 @@ import yaml
 from components.core.params import dotted
 from components.reporting.pages import render
 from components.tools.release.facts import SETTINGS, SOFTWARE, Facts, describe_source, find_missing, hub_licence, limitations
-from components.tools.release.files import CONCEPTS, LABELS, SPLITS, STATISTICS, ReleaseCounts
+from components.tools.release.files import STATISTICS
 from components.tools.release.formats import hub_files, sample_files
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import WINDOW, PostFacts, count_losses, describe_days, loss_table, statistics_tsv
-from components.tools.release.questions import DATA, DATASHEET, Answer, Table, share
+from components.tools.release.questions import DATA, DATASHEET, Table, share
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 LARGER = "10M<n<100M"
@@ -48,23 +48,7 @@ def write_settings(inputs: ReleaseInputs, folder: Path, layout: str, speech: Map
     (folder / SETTINGS).write_text(json.dumps(settings, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def write_captions_notes(facts: Facts, counts: ReleaseCounts, folder: Path) -> list[str]:
-    """Write README.md of a release of captions; return no field."""
-    output = facts.inputs.concepts
-    concepts = output.file(CONCEPTS).read_text(encoding="utf-8") if output else ""
-    template = "readme_pages.md" if output else "readme_captions.md"
-    _write_card(template, facts, folder, counts=counts, tables=SPLITS, labels=LABELS, concepts=concepts)
-    return []
-
-
-def write_posts_notes(facts: Facts, posts: PostFacts, folder: Path, mask_mentions: bool) -> list[str]:
-    """Write README.md, the statistics, and the datasheet of a release of posts; return the fields that it lacks."""
-    (folder / STATISTICS).write_text(statistics_tsv(posts, facts.dataset), encoding="utf-8")
-    _write_card("readme_posts.md", facts, folder, posts=posts, mask_mentions=mask_mentions)
-    return DATASHEET.write(folder / "datasheet", facts.dataset, _answer_questions(facts, posts, mask_mentions))
-
-
-def _write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None:
+def write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None:
     """Write README.md of the release whose data are in ``folder`` from a template of ``data``, which includes ``card.md``."""
     text = render(
         DATA,
@@ -94,8 +78,9 @@ def _front_matter(facts: Facts, folder: Path) -> str:
     return f"---\n{yaml.safe_dump(values, sort_keys=False, allow_unicode=True)}---\n"
 
 
-def _answer_questions(facts: Facts, posts: PostFacts, mask_mentions: bool) -> dict[str, Answer]:
-    """Return the answers of the datasheet, in order."""
+def write_datasheet(facts: Facts, posts: PostFacts, folder: Path, mask_mentions: bool) -> list[str]:
+    """Write the statistics and the datasheet of a release of posts; return the publishers' fields that it lacks."""
+    (folder / STATISTICS).write_text(statistics_tsv(posts, facts.dataset), encoding="utf-8")
     settings, crawl = facts.inputs.settings, facts.inputs.crawl_settings
     values = {
         "facts": posts,
@@ -124,7 +109,7 @@ def _answer_questions(facts: Facts, posts: PostFacts, mask_mentions: bool) -> di
         "6.4.1": [["stage", "setting", "value"], *rows],
         "6.5.4": _count_words(posts.words, "body"),
     }
-    return DATASHEET.answers(values, facts.publisher, tables)
+    return DATASHEET.write(folder / "datasheet", facts.dataset, DATASHEET.answers(values, facts.publisher, tables))
 
 
 def _count_words(words: Counter[str], kind: str) -> Table:

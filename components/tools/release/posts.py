@@ -52,7 +52,9 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     """
     facts = PostFacts(count_losses(inputs))
     seed = int(inputs.settings["split"].get("seed", 0))
-    keys = draw_subsets(options.subsets, inputs.crawl.table(["key"]).column("key").to_pylist() if options.subsets else [], seed)
+    keys = draw_subsets(
+        options.subsets, inputs.stages["crawl"].table(["key"])["key"].to_pylist() if options.subsets else [], seed
+    )
     listed = read_takedown(root / TAKEDOWN)
     instances, counted = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
     facts.numbers.update(counted)
@@ -104,10 +106,11 @@ def _images(
 
 def _read_image(inputs: ReleaseInputs, instance: Instance) -> tuple[bytes, bytes]:
     """Return an image as it was crawled, and without metadata."""
-    data = inputs.crawl.read_media(instance.media)
+    crawl = inputs.stages["crawl"]
+    data = crawl.read_media(instance.media)
     if sha256_bytes(data) != instance.image_sha256:
-        hint = f"run `dvc repro --force -s crawl@{inputs.crawl.path.parent.name}`"
-        raise HearsightError(f"{instance.media} is not the image of record {instance.key}", where=inputs.crawl.path, hint=hint)
+        hint = f"run `dvc repro --force -s crawl@{crawl.path.parent.name}`"
+        raise HearsightError(f"{instance.media} is not the image of record {instance.key}", where=crawl.path, hint=hint)
     return data, without_metadata(data, instance.format)
 
 
