@@ -57,7 +57,7 @@ def make(root: Path, number: int) -> tuple[list[Published], int]:
         for at, name in enumerate(members):
             record = Record(f"{at:016x}", "train", f"http://a.sample/{name}", digests[at % DIFFERENT], "en", CAPTION.format(at))
             tables.add("train", record)
-            published.append(Published(record, "", f"00000/{name}", "JPEG", SIDE, SIDE))
+            published.append(Published(record, f"00000/{name}", "JPEG", SIDE, SIDE))
     return published, sum(map(len, members.values()))
 
 

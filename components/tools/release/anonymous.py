@@ -137,10 +137,10 @@ def account_forms(owner: str) -> list[str]:
     return list(dict.fromkeys(form for form in (spelled, last, last.partition("@")[0]) if form))
 
 
-def find_personal_data(text: str) -> tuple[bool, bool, bool]:
-    """Return whether a masked text holds a mention of an account outside the dataset, a web address, an e-mail address."""
+def find_personal_data(text: str) -> dict[str, bool]:
+    """Return whether a masked text holds mentions of accounts outside the dataset, web addresses, e-mail addresses."""
     mentions = any(not _MASKED.fullmatch(match[1]) for match in _MENTION.finditer(text))
-    return mentions, bool(_WEB.search(text)), bool(_MAIL.search(text))
+    return {"mentions": mentions, "addresses": bool(_WEB.search(text)), "mails": bool(_MAIL.search(text))}
 
 
 _MASKED = re.compile(rf"{ANONYMOUS}|[0-9a-f]{{{DIGITS}}}")

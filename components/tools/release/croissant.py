@@ -1,9 +1,9 @@
 """Write ``croissant.json``, a release described in MLCommons Croissant 1.1 (JSON-LD), and compare it with the files.
 
 Sources: http://mlcommons.org/croissant/1.1, its RAI vocabulary, and W3C PROV-O, in which the outputs that the release was made
-from are entities with their digests. Every file is a FileObject with size and sha256. Record sets are the splits, the records,
-Parquet tables, and of each spoken corpus its voices and utterances. What only publishers know and have not stated is left out,
-although the specification requires some of it: :data:`facts.STATEMENTS` names it.
+from are entities with their digests. Every file is a FileObject with size and sha256. Record sets are the splits, the Parquet
+tables of records, samples and utterances, and the voices of each spoken corpus. What only publishers know and have not stated is
+left out, although the specification requires some of it: :data:`facts.STATEMENTS` names it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ from components.core.digests import sha256_file
 from components.core.params import YAML_LOADER
 from components.tools.release.facts import SETTINGS, SOFTWARE, Facts, licence_address
 from components.tools.release.questions import DATA
-from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import Record
-from components.tools.release.speech import AUDIO, MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
+from components.tools.release.speech import AUDIO, MANIFESTS, VOICE_COLUMNS, VOICES_FILE
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.summary import describe_use
 
@@ -53,20 +51,18 @@ def write_croissant(facts: Facts, folder: Path, values: Mapping[str, Any]) -> No
 def describe(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
     """Return the metadata as JSON-LD, without provenance."""
     files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    record_sets = [_splits(), _table("records", "fileSet", "record-files", Record._fields, "id")]
-    file_sets = [_file_set("record-files", f"{RECORDS}/*.csv", FORMATS[".csv"])]
-    for home in sorted({str(Path(file).parent) for file in files if file.endswith(".parquet")}):
-        file_sets.append(_file_set(f"{home}-files", f"{home}/*.parquet", FORMATS[".parquet"]))
-        record_sets.append(_parquet(home, next((folder / home).glob("*.parquet"))))
+    file_sets, record_sets = list[dict[str, Any]](), [_splits()]
+    made_from: dict[str, Any] = {}
     for name, lineage in facts.speech.items():
         home = f"{SPEECH}/{name}"
         tars = [file for file in files if file.startswith(f"{home}/") and file.endswith(".tar")]
-        file_sets.append(_file_set(f"{name}-manifests", f"{home}/{MANIFESTS}/*.csv", FORMATS[".csv"]))
         file_sets.append(_file_set(f"{name}-audio", f"{AUDIO}/*.flac", "audio/flac", tars))
-        record_sets.append(_table(f"{name}-voices", "fileObject", f"{home}/{VOICES_FILE}", VOICE_COLUMNS, "voice"))
-        # No reference from `record`: the reference implementation cannot join two file sets.
-        utterances = _table(f"{name}-utterances", "fileSet", f"{name}-manifests", Utterance._fields, "id")
-        record_sets.append(utterances | {"prov:wasDerivedFrom": {"@id": _entity_id(lineage["manifest_sha256"])}})
+        record_sets.append(_voices(f"{name}-voices", f"{home}/{VOICES_FILE}"))
+        made_from[f"{home}/{MANIFESTS}"] = {"prov:wasDerivedFrom": {"@id": _entity_id(lineage["manifest_sha256"])}}
+    for home in sorted({str(Path(file).parent) for file in files if file.endswith(".parquet")}):
+        file_sets.append(_file_set(f"{home}-files", f"{home}/*.parquet", FORMATS[".parquet"]))
+        # No reference between records: the reference implementation cannot join two file sets.
+        record_sets.append(_table(home, next((folder / home).glob("*.parquet"))) | made_from.get(home, {}))
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -178,19 +174,18 @@ def _splits() -> dict[str, Any]:
     return _record_set("splits", fields, "name", dataType="cr:Split", data=data)
 
 
-def _table(name: str, kind: str, file: str, columns: Sequence[str], key: str) -> dict[str, Any]:
-    """Return the record set of a file or file set with these columns."""
-    more = {"split": SPLIT}
-    fields = [_field(name, each, {kind: {"@id": file}, "extract": {"column": each}}, **more.get(each, {})) for each in columns]
-    return _record_set(name, fields, key)
+def _voices(name: str, file: str) -> dict[str, Any]:
+    """Return the record set of the table of a corpus's voices."""
+    sources = {column: {"fileObject": {"@id": file}, "extract": {"column": column}} for column in VOICE_COLUMNS}
+    return _record_set(name, [_field(name, column, source) for column, source in sources.items()], "voice")
 
 
-def _parquet(home: str, file: Path) -> dict[str, Any]:
-    """Return the record set of a folder of Parquet files with the schema of ``file``.
+def _table(home: str, file: Path) -> dict[str, Any]:
+    """Return the record set of a folder of Parquet files with the schema of ``file``, whose first column is its key.
 
     A column of bytes with their path is media; columns of other structures are not described.
     """
-    fields, name = [], f"{home}-rows"
+    fields: list[dict[str, Any]] = []
     for column in pq.read_schema(file):
         kind, more = column.type, dict[str, Any](SPLIT if column.name == "split" else {})
         source: dict[str, Any] = {"fileSet": {"@id": f"{home}-files"}, "extract": {"column": column.name}}
@@ -202,8 +197,8 @@ def _parquet(home: str, file: Path) -> dict[str, Any]:
                 continue
             source["transform"] = {"jsonPath": "bytes"}
             more["dataType"] = "sc:AudioObject" if column.name == "audio" else "sc:ImageObject"
-        fields.append(_field(name, column.name, source, **{"dataType": TYPES.get(str(kind), "sc:Text")} | more))
-    return _record_set(name, fields, fields[0]["name"])
+        fields.append(_field(home, column.name, source, **{"dataType": TYPES.get(str(kind), "sc:Text")} | more))
+    return _record_set(home, fields, fields[0]["name"])
 
 
 def check_croissant(document: Mapping[str, Any], folder: Path, sums: Mapping[str, str]) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.questions import RAI
@@ -72,7 +73,7 @@ class Facts:
         return {
             "utterances": sum(corpus.utterances for corpus in self.corpora.values()),
             "hours": round(sum(corpus.hours for corpus in self.corpora.values()), 3),
-            "speakers": len({name for corpus in self.corpora.values() for name in corpus.speakers}),
+            "speakers": len({name for corpus in self.corpora.values() for name, _ in corpus.speakers}),
             **({"utterances_left_out": dict(sorted(left_out.items()))} if left_out else {}),
         }
 
@@ -105,23 +106,17 @@ def limitations(facts: Facts) -> list[str]:
     reasons = sorted(Counter(facts.left_out.values()).items())
     lines += [f"Left out of this release as `{reason}`: {number:,} records." for reason, number in reasons]
     for name, corpus in facts.corpora.items():
-        if any(speaker.origin == "synthetic" for speaker in corpus.speakers.values()):
+        if any(origin == "synthetic" for _, origin in corpus.speakers):
             lines.append(f"The speech of {name} is synthetic, by {len(corpus.speakers)} voices.")
     return lines
-
-
-_CREATIVE_COMMONS = re.compile(r"cc[- ]?(by(?:[- ](?:nc|nd|sa))*)[- ]v?(\d\.\d)", re.I)
-_ZERO = re.compile(r"cc[- ]?0(?:[- ]1\.0)?|cc[- ]zero", re.I)
-_SPDX = {"apache-2.0": "Apache-2.0", "mit": "MIT", "odbl-1.0": "ODbL-1.0", "gfdl": "GFDL-1.3-or-later", "gpl-3.0": "GPL-3.0-only"}
-"""Hub's name → SPDX identifier of further licences that data have."""
 
 
 def hub_licence(stated: str) -> dict[str, str]:
     """Return the ``license`` entries of a card: a hub's identifier, ``other`` with the stated name, or ``unknown`` for ''."""
     if not stated:
         return {"license": "unknown"}
-    if name := _hub_name(stated):
-        return {"license": name}
+    if name := _identify(stated):
+        return {"license": name.lower()}
     return {"license": "other", "license_name": stated}
 
 
@@ -129,19 +124,15 @@ def licence_address(stated: str) -> str:
     """Return the web address of a licence; '' if it is not known."""
     if stated.lower().startswith(("http://", "https://")):
         return stated
-    name = _hub_name(stated)
-    if name == "cc0-1.0":
-        return "https://creativecommons.org/publicdomain/zero/1.0/"
-    if name.startswith("cc-"):
-        kind, _, version = name.removeprefix("cc-").rpartition("-")
-        return f"https://creativecommons.org/licenses/{kind}/{version}/"
-    return f"https://spdx.org/licenses/{_SPDX[name]}.html" if name else ""
+    name = _identify(stated)
+    return f"https://spdx.org/licenses/{name}.html" if name else ""
 
 
-def _hub_name(stated: str) -> str:
-    if match := _CREATIVE_COMMONS.fullmatch(stated):
-        return f"cc-{match[1]}-{match[2]}".lower().replace(" ", "-")
-    if _ZERO.fullmatch(stated):
-        return "cc0-1.0"
-    names = {spelling.lower(): name for name, spdx in _SPDX.items() for spelling in (name, spdx)}
-    return names.get(stated.lower(), "")
+def _identify(stated: str) -> str:
+    """Return a licence's SPDX identifier, which hubs write in lower case; '' if it has none."""
+    name = "CC0-1.0" if stated.upper() == "CC0" else stated.replace(" ", "-")
+    try:
+        found = canonicalize_license_expression(name)
+    except InvalidLicenseExpression:
+        return ""
+    return "" if found.startswith("LicenseRef-") else found

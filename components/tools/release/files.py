@@ -106,12 +106,8 @@ class ReleaseCounts:
     languages: Counter[str] = field(default_factory=Counter)
     local: bool = False
     """Whether all images are of a folder."""
-    labelled: int = 0
-    """Rows with labels."""
-    named: int = 0
-    """Labels with an identifier."""
-    unnamed: int = 0
-    """Labels without one, whose identifier is made from their name."""
+    labels: Counter[str] = field(default_factory=Counter)
+    """``rows`` with labels; ``named`` labels with an identifier, ``unnamed`` ones whose identifier is made from their name."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Key → the reason for which a record is left out."""
 
@@ -122,7 +118,7 @@ class ReleaseCounts:
     def plain(self) -> dict[str, Any]:
         """Return the counts as a flat mapping."""
         lost = {"left_out": self.count_left_out(NO_ADDRESS), "taken_down": self.count_left_out(TAKEN_DOWN)}
-        return {split: each.examples for split, each in self.statistics.items()} | {"labelled": self.labelled} | lost
+        return {split: each.examples for split, each in self.statistics.items()} | {"labelled": self.labels["rows"]} | lost
 
 
 def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
@@ -147,13 +143,13 @@ def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
                 counts.languages[record.language] += 1
                 if labels and record.split == "train" and row["labels"]:
                     labels.write(f"{record.caption}\t{record.image}\t{label_cells(row['labels'], counts)}\n")
-                    counts.labelled += 1
+                    counts.labels["rows"] += 1
     if not counts.languages:
         what = f"holds no record that can be released ({counts.count_left_out(NO_ADDRESS)} have no image on the web)"
         raise HearsightError(what, where=inputs.split.path, hint="there is nothing to release")
     (folder / STATISTICS).write_text(statistics_tsv(counts.statistics), encoding="utf-8")
-    if inputs.concepts is not None:
-        (folder / CONCEPTS).write_bytes(inputs.concepts.file(CONCEPTS).read_bytes())
+    if rewritten := inputs.stages.get("hypernymize"):
+        (folder / CONCEPTS).write_bytes(rewritten.file(CONCEPTS).read_bytes())
     return counts
 
 
@@ -166,7 +162,7 @@ def label_cells(labels: Sequence[Mapping[str, Any]], counts: ReleaseCounts) -> s
     for label in labels:
         name, identifier = (published_text((label.get(each) or "").replace(",", " ")) for each in ("label", "identifier"))
         name = name or "unnamed"
-        counts.named, counts.unnamed = counts.named + bool(identifier), counts.unnamed + (not identifier)
+        counts.labels["named" if identifier else "unnamed"] += 1
         names.append(name)
         identifiers.append(identifier or f"/label/{name.replace(' ', '_')}")
         confidences.append(f"{min(1.0, max(0.0, label['confidence'])):.6f}".rstrip("0").rstrip("."))

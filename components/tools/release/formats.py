@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyarrow import csv
 
 from components.core.digests import sha256_bytes
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ
 from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import SPLITS, Published, Record, published_text, read_csv, record_file
+from components.tools.release.records import SPLITS, Published, Record, published_text, read_csv
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken, Utterance
-from components.tools.release.split_files import ParquetShards, SplitFiles, TarShards, read_samples
+from components.tools.release.split_files import ParquetShards, TarShards, read_samples
 from components.web.images.head import FORMATS as SUFFIXES
 from components.web.images.head import Head, read_head
 from components.web.images.metadata import Unreadable, without_metadata
@@ -48,7 +48,7 @@ def sample_key(image: str) -> str:
     return sha256_bytes(image.encode())[:16]
 
 
-class SampleWriter(SplitFiles):
+class SampleWriter(ExitStack):
     """Writes the samples of a release whose records are written; a context manager.
 
     Args:
@@ -57,10 +57,10 @@ class SampleWriter(SplitFiles):
     """
 
     def __init__(self, folder: Path, crawl: StageOutput | None, formats: Iterable[str]) -> None:
-        super().__init__(folder)
+        super().__init__()
         self._crawl, kinds = crawl, {FORMATS[name] for name in formats}
-        self._parquet = self._stack.enter_context(ParquetShards(folder / PARQUET, SCHEMA)) if PARQUET in kinds else None
-        self._tars = self._stack.enter_context(TarShards(folder / WEBDATASET)) if WEBDATASET in kinds else None
+        self._parquet = self.enter_context(ParquetShards(folder / PARQUET, SCHEMA)) if PARQUET in kinds else None
+        self._tars = self.enter_context(TarShards(folder / WEBDATASET)) if WEBDATASET in kinds else None
         self._left = _count_captions(folder)
         self._waiting: dict[tuple[str, str], list[tuple[Published, Sequence[Spoken]]]] = defaultdict(list)
         self.counts = {"samples": 0, "images": 0}
@@ -138,15 +138,10 @@ def sound_names(kind: str, fields: Mapping[str, Any]) -> list[str]:
 
 def _count_captions(folder: Path) -> dict[tuple[str, str], int]:
     """Return (split, image) → number of captions, where there are several."""
-    counts: dict[tuple[str, str], int] = {}
-    for split in SPLITS:
-        # Stated as text, since a column of names like 0001 would be read as numbers.
-        columns = csv.ConvertOptions(include_columns=["image"], column_types={"image": pa.string()})
-        lines = csv.ParseOptions(newlines_in_values=True)
-        images = csv.read_csv(record_file(folder, split), parse_options=lines, convert_options=columns)["image"]
-        several = [each for each in pc.value_counts(images).to_pylist() if each["counts"] > 1]
-        counts |= {(split, each["values"]): each["counts"] for each in several}
-    return counts
+    tables = [pq.read_table(path, columns=["split", "image"]) for path in (folder / RECORDS).glob("*.parquet")]
+    counts = pa.concat_tables(tables).group_by(["split", "image"]).aggregate([([], "count_all")])
+    several = counts.filter(pc.field("count_all") > 1).to_pylist()
+    return {(each["split"], each["image"]): each["count_all"] for each in several}
 
 
 def _feature(kind: pa.DataType, name: str = "") -> Any:
@@ -165,27 +160,21 @@ SCHEMA = pa.schema(
 )
 
 
-def hub_files(folder: Path, examples: Mapping[str, int], spoken: Iterable[str]) -> dict[str, Any]:
-    """Return the part of a card's front matter from which ``datasets.load_dataset`` loads the splits: samples where there are
-    some, records and corpora, each from Parquet, since the types of CSV cannot be stated.
+def hub_files(folder: Path, spoken: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the ``configs`` of a card's front matter, from which ``datasets.load_dataset`` loads the splits: samples where there
+    are some, records and corpora, each from Parquet, since the types of CSV cannot be stated.
 
     Args:
         folder: of the release, with its data.
-        examples: split → number of records.
         spoken: the corpora, in any order.
     """
-    splits = [split for split in SPLITS if examples[split]]
     homes = {"samples": PARQUET, RECORDS: RECORDS, **{name: f"{SPEECH}/{name}/{MANIFESTS}" for name in sorted(spoken)}}
     configs: list[dict[str, Any]] = []
     for name, home in homes.items():
-        paths = {split: f"{home}/{split}-*.parquet" for split in splits}
+        paths = {split: f"{home}/{split}-*.parquet" for split in SPLITS}
         if files := [{"split": split, "path": path} for split, path in paths.items() if any(folder.glob(path))]:
             configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
-    sizes = [
-        {"name": split, "num_bytes": record_file(folder, split).stat().st_size, "num_examples": examples[split]}
-        for split in splits
-    ]
-    return {"configs": configs, "dataset_info": [{"config_name": RECORDS, "splits": sizes}]}
+    return configs
 
 
 def sample_files(folder: Path) -> str:

@@ -95,16 +95,6 @@ class ReleaseInputs:
         return DESCRIPTION_STAGE in self.stages
 
     @property
-    def crawl(self) -> StageOutput:
-        """The crawl's output, which holds the images of posts."""
-        return self.stages["crawl"]
-
-    @property
-    def concepts(self) -> StageOutput | None:
-        """The output of pages that lists the concepts; None for captions that were not rewritten."""
-        return self.stages.get("hypernymize")
-
-    @property
     def published_settings(self) -> dict[str, dict[str, Any]]:
         """The settings of the stages as a release has them: without the crawl's, which may name accounts and servers, and of
         paths only the files' names."""

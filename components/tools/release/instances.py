@@ -46,11 +46,11 @@ OWN = Instance._fields[5:]
 
 def make_instances(
     inputs: ReleaseInputs, pseudonyms: Pseudonyms, listed: Takedown, *, mask_all: bool
-) -> tuple[list[Instance], int, int]:
+) -> tuple[list[Instance], dict[str, int]]:
     """Anonymise the records of the split that are not on the takedown list.
 
     Returns:
-        The instances in the order of their file names, and the numbers of masked account names and of posts left out.
+        The instances in the order of their file names, and the numbers of ``masked`` account names and of posts ``taken_down``.
     """
     rows = inputs.split.table(["owner", "page_url", "image_url", "alt", "caption", "posted", *OWN]).to_pylist()
     mentions = Mentions(pseudonyms, (row["owner"] for row in rows), mask_all=mask_all)
@@ -66,7 +66,7 @@ def make_instances(
         for row in rows
         if not (listed.owner(row["owner"]) or listed.url(row["page_url"]) or listed.url(row["image_url"]))
     ]
-    return sorted(instances), mentions.masked, len(rows) - len(instances)
+    return sorted(instances), {"masked": mentions.masked, "taken_down": len(rows) - len(instances)}
 
 
 SAMPLE = 5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -16,7 +16,7 @@ from components.core.stage_output import StageOutput
 from components.tools.release.anonymous import Pseudonyms, read_pseudonyms
 from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts, find_missing
-from components.tools.release.files import select_records, write_all
+from components.tools.release.files import CONCEPTS, LABELS, SPLITS, select_records, write_all
 from components.tools.release.formats import FORMATS, SampleWriter
 from components.tools.release.inputs import (
     Options,
@@ -26,7 +26,7 @@ from components.tools.release.inputs import (
     read_lineage,
     speech_settings,
 )
-from components.tools.release.notes import write_captions_notes, write_posts_notes, write_settings
+from components.tools.release.notes import write_card, write_datasheet, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
 from components.tools.release.questions import read_publisher
@@ -47,10 +47,14 @@ class Written(NamedTuple):
     """``crawl.source.layout`` that reads them."""
     description: str
     batches: Iterable[Batch]
-    write_notes: Callable[[Facts], list[str]]
-    """Returns the publishers' fields that their questions lack."""
     counts: dict[str, Any]
-    settings: dict[str, Any]
+    template: str
+    """Of its card."""
+    values: dict[str, Any]
+    """Named by the template, besides the facts."""
+    settings: Mapping[str, Any] = {}
+    missing: Sequence[str] = ()
+    """The publishers' fields that its questions lack."""
 
 
 def write_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: Path) -> Written:
@@ -62,17 +66,13 @@ def write_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: 
     image = "a file name" if counts.local else "a web address"
     licence = " ".join(options.images_licence.split())
     facts = Facts(inputs, publisher, examples, counts.languages, counts.left_out, image, images_licence=licence)
-    what = "Captions made from the alt-texts of web pages" if inputs.concepts else "Captions of images"
-    layout, what = "tsv" if counts.local else "cc3m", f"{what}; an image is named by {image}"
-    return Written(
-        facts,
-        layout,
-        what,
-        selection.published(),
-        partial(write_captions_notes, counts=counts, folder=folder),
-        counts.plain(),
-        {},
-    )
+    layout, template, what = "tsv" if counts.local else "cc3m", "readme_captions.md", "Captions of images"
+    values: dict[str, Any] = {"counts": counts, "tables": SPLITS, "labels": LABELS}
+    if (concepts := folder / CONCEPTS).is_file():
+        template, what = "readme_pages.md", "Captions made from the alt-texts of web pages"
+        values["concepts"] = concepts.read_text(encoding="utf-8")
+    what = f"{what}; an image is named by {image}"
+    return Written(facts, layout, what, selection.published(), counts.plain(), template, values)
 
 
 def write_anonymous_posts(root: Path, inputs: ReleaseInputs, options: Options, pseudonyms: Pseudonyms, folder: Path) -> Written:
@@ -84,9 +84,11 @@ def write_anonymous_posts(root: Path, inputs: ReleaseInputs, options: Options, p
     image, licence = "a file of images.tar.gz", "that of the posts"
     facts = Facts(inputs, publisher, examples, languages, posts.left_out, image, images_licence=licence)
     what = "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes"
-    notes = partial(write_posts_notes, posts=posts.facts, folder=folder, mask_mentions=options.mask_mentions)
-    settings = {"subsets": dict(options.subsets), "mask_mentions": options.mask_mentions}
-    return Written(facts, "pracegover", what, [("", posts.published)], notes, posts.facts.plain(), settings)
+    missing = write_datasheet(facts, posts.facts, folder, options.mask_mentions)
+    masked = {"mask_mentions": options.mask_mentions}
+    values, settings = {"posts": posts.facts, **masked}, {"subsets": dict(options.subsets), **masked}
+    batches = [("", posts.published)]
+    return Written(facts, "pracegover", what, batches, posts.facts.plain(), "readme_posts.md", values, settings, missing)
 
 
 def finish(root: Path, written: Written, options: Options, folder: Path) -> dict[str, Any]:
@@ -98,13 +100,12 @@ def finish(root: Path, written: Written, options: Options, folder: Path) -> dict
     facts = replace(facts, corpora=corpora, speech=lineages)
     speech = {name: speech_settings(output) for name, output in outputs.items()}
     write_settings(facts.inputs, folder, written.layout, speech, **written.settings)
-    missing = written.write_notes(facts)
+    write_card(written.template, facts, folder, **written.values)
     spoken = f" Spoken captions: {facts.plain()['utterances']:,} utterances." if facts.corpora else ""
     values = measure(facts, folder, f"{written.description}. {facts.total:,} records.{spoken}")
-    if options.summary:
-        missing += write_summary(values, folder)
+    missing = [*written.missing, *(write_summary(values, folder) if options.summary else ()), *find_missing(facts.publisher)]
     write_croissant(facts, folder, values)
-    not_stated = ", ".join(dict.fromkeys(missing + find_missing(facts.publisher))) or "nothing"
+    not_stated = ", ".join(dict.fromkeys(missing)) or "nothing"
     another = {"crawl": f"left out: not the split's, run `dvc repro split@{facts.dataset}`"} if facts.inputs.lacks_crawl else {}
     return {**written.counts, **facts.plain(), **samples, **another, "not_stated": not_stated}
 

@@ -75,26 +75,17 @@ def loss_table(losses: Iterable[Loss]) -> list[list[str]]:
     return rows
 
 
-@dataclass
-class Span:
-    """The first and the last day of a list of times."""
+def count_days(times: Iterable[str]) -> Counter[str]:
+    """Return day → number of times; '' for times that are missing or not ISO 8601."""
+    return Counter(time[:10] if _DAY.match(time) else "" for time in times)
 
-    first: str = ""
-    last: str = ""
-    unknown: int = 0
-    """Times that are missing or not ISO 8601."""
 
-    def add(self, time: str) -> None:
-        """Add one time."""
-        day = _DAY.match(time)
-        if not day:
-            self.unknown += 1
-            return
-        self.first, self.last = min(self.first or day[0], day[0]), max(self.last, day[0])
-
-    def __str__(self) -> str:
-        known = f"{self.first} to {self.last}" if self.first else "unknown"
-        return f"{known} ({self.unknown:,} without a day)" if self.first and self.unknown else known
+def describe_days(days: Counter[str]) -> str:
+    """Return the first and the last of :func:`count_days`."""
+    known = sorted(filter(None, days))
+    if not known:
+        return "unknown"
+    return f"{known[0]} to {known[-1]}" + (f" ({days['']:,} without a day)" if days[""] else "")
 
 
 @dataclass
@@ -106,40 +97,13 @@ class PostFacts:
     """Subset ('' for the whole dataset) → split ('' for all) → its counts."""
     words: Counter[str] = field(default_factory=Counter)
     """Word → occurrences in captions; see ``metrics.tokens``."""
-    posted: Span = field(default_factory=Span)
-    collected: Span = field(default_factory=Span)
-    late: int = 0
-    """Posts collected more than :data:`WINDOW` days after they were posted, of ``dated``."""
-    dated: int = 0
-    """Posts whose days of posting and of collection are known."""
+    posted: Counter[str] = field(default_factory=Counter)
+    collected: Counter[str] = field(default_factory=Counter)
+    """Both as of :func:`count_days`."""
     languages: Counter[str] = field(default_factory=Counter)
     formats: Counter[str] = field(default_factory=Counter)
-    shared_images: int = 0
-    """Groups of near-duplicate images with several instances, which gives an image several references."""
-    sharing: int = 0
-    """Instances of those groups."""
-    same_caption: int = 0
-    """Instances whose caption is equal to another instance's."""
-    mentions: int = 0
-    """Raw captions with an unmasked mention of an account."""
-    addresses: int = 0
-    """Raw captions with a web address."""
-    mails: int = 0
-    """Raw captions with an e-mail address."""
-    without_owner: int = 0
-    masked: int = 0
-    """Account names replaced in captions."""
-    stripped: int = 0
-    """Images from which metadata were removed."""
-    unreadable: int = 0
-    """Posts left out because their image file cannot be parsed, so its metadata cannot be removed."""
-    taken_down: int = 0
-    """Posts left out because they are on the takedown list now."""
-
-    @classmethod
-    def of(cls, inputs: ReleaseInputs) -> PostFacts:
-        """Return facts with the losses of every stage; the rest is counted while the release is written."""
-        return cls(count_losses(inputs))
+    numbers: Counter[str] = field(default_factory=Counter)
+    """Further counts, by name; ``data/datasheet.yaml`` says what each is."""
 
     @property
     def whole(self) -> Part:
@@ -167,21 +131,20 @@ class PostFacts:
             self._add_whole(instances)
 
     def _add_whole(self, instances: Sequence[Instance]) -> None:
+        numbers = self.numbers
+        self.posted, self.collected = (count_days(getattr(each, name) for each in instances) for name in ("date", "collected"))
         for instance in instances:
             self.words.update(tokenize(instance.caption))
-            self.posted.add(instance.date)
-            self.collected.add(instance.collected)
             days = _days_between(instance.date, instance.collected)
-            self.dated += days is not None
-            self.late += days is not None and days > WINDOW
+            numbers["dated"] += days is not None
+            numbers["late"] += days is not None and days > WINDOW
             self.languages[instance.language or "not stated"] += 1
             self.formats[instance.format] += 1
-            self.without_owner += not instance.user
-            mention, address, mail = find_personal_data(instance.raw_caption)
-            self.mentions, self.addresses, self.mails = self.mentions + mention, self.addresses + address, self.mails + mail
+            numbers["without_owner"] += not instance.user
+            numbers.update(find_personal_data(instance.raw_caption))
         sizes = _repeated_counts(instance.group for instance in instances)
-        self.shared_images, self.sharing = len(sizes), sum(sizes)
-        self.same_caption = sum(_repeated_counts(instance.caption for instance in instances))
+        numbers["shared_images"], numbers["sharing"] = len(sizes), sum(sizes)
+        numbers["same_caption"] = sum(_repeated_counts(instance.caption for instance in instances))
 
     def plain(self) -> dict[str, Any]:
         """Return the main counts as a flat mapping."""
@@ -192,9 +155,7 @@ class PostFacts:
             **sizes,
             "owners": len(self.whole.users),
             "subsets": subsets,
-            "masked": self.masked,
-            "taken_down": self.taken_down,
-            "unreadable": self.unreadable,
+            **{name: self.numbers[name] for name in ("masked", "taken_down", "unreadable")},
         }
 
 

@@ -19,7 +19,7 @@ from components.core.shards import add_member, end_tar
 from components.tools.release.anonymous import Pseudonyms
 from components.tools.release.inputs import Options, ReleaseInputs
 from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
-from components.tools.release.post_facts import PostFacts
+from components.tools.release.post_facts import PostFacts, count_losses
 from components.tools.release.records import SPLITS, Published, Record, record_tables
 from components.web.images.metadata import Unreadable, without_metadata
 from components.web.takedown_list import NAME as TAKEDOWN
@@ -50,11 +50,14 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
     Raises:
         HearsightError: there is nothing to release, an image is damaged, or a subset asks for more posts than there are.
     """
-    facts = PostFacts.of(inputs)
+    facts = PostFacts(count_losses(inputs))
     seed = int(inputs.settings["split"].get("seed", 0))
-    keys = draw_subsets(options.subsets, inputs.crawl.table(["key"]).column("key").to_pylist() if options.subsets else [], seed)
+    keys = draw_subsets(
+        options.subsets, inputs.stages["crawl"].table(["key"])["key"].to_pylist() if options.subsets else [], seed
+    )
     listed = read_takedown(root / TAKEDOWN)
-    instances, facts.masked, facts.taken_down = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
+    instances, counted = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
+    facts.numbers.update(counted)
     left_out = dict.fromkeys(inputs.split.table(["key"]).column("key").to_pylist(), TAKEN_DOWN)
     digests: dict[str, str] = {}
     write_archive(folder / IMAGES, _images(inputs, instances, facts, digests))
@@ -70,7 +73,7 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
             name = each.filename.partition(".")[0]
             record = Record(name, each.split, each.filename, digests[each.key], each.language, each.caption)
             records.add(each.split, record)
-            published[each.key] = Published(record, "", each.media, each.format, each.width, each.height)
+            published[each.key] = Published(record, each.media, each.format, each.width, each.height)
     sample = [instances[index] for index in draw_sample([(instance.key, instance.user) for instance in instances], seed)]
     write_json(folder / "sample" / DATASET, (instance.published() for instance in sample))
     for instance in sample:
@@ -94,19 +97,20 @@ def _images(
         try:
             original, stripped = _read_image(inputs, instance)
         except Unreadable:
-            facts.unreadable += 1
+            facts.numbers["unreadable"] += 1
             continue
-        facts.stripped += original != stripped
+        facts.numbers["stripped"] += original != stripped
         digests[instance.key] = sha256_bytes(stripped)
         yield f"{FOLDER}/{instance.filename}", stripped
 
 
 def _read_image(inputs: ReleaseInputs, instance: Instance) -> tuple[bytes, bytes]:
     """Return an image as it was crawled, and without metadata."""
-    data = inputs.crawl.read_media(instance.media)
+    crawl = inputs.stages["crawl"]
+    data = crawl.read_media(instance.media)
     if sha256_bytes(data) != instance.image_sha256:
-        hint = f"run `dvc repro --force -s crawl@{inputs.crawl.path.parent.name}`"
-        raise HearsightError(f"{instance.media} is not the image of record {instance.key}", where=inputs.crawl.path, hint=hint)
+        hint = f"run `dvc repro --force -s crawl@{crawl.path.parent.name}`"
+        raise HearsightError(f"{instance.media} is not the image of record {instance.key}", where=crawl.path, hint=hint)
     return data, without_metadata(data, instance.format)
 
 

@@ -49,14 +49,10 @@ class Sheet(NamedTuple):
         return cls(**yaml.load((DATA / f"{name}.yaml").read_text(encoding="utf-8"), YAML_LOADER))
 
     @property
-    def stated(self) -> dict[str, str]:
-        """The publishers' fields with the questions that they answer, in their order."""
-        return {entry["stated"]: entry["question"] for entry in self.questions.values() if "stated" in entry}
-
-    @property
     def fields(self) -> dict[str, str]:
-        """As :attr:`stated`, with the fields that stand for what was not measured."""
-        return self.stated | {entry["otherwise"]: entry["question"] for entry in self.questions.values() if "otherwise" in entry}
+        """The publishers' fields with the questions that they answer; last those that stand for what was not measured."""
+        entries = self.questions.values()
+        return {entry[kind]: entry["question"] for kind in ("stated", "otherwise") for entry in entries if kind in entry}
 
     def answers(self, values: Mapping[str, Any], publisher: Mapping[str, str], tables: Mapping[str, Table]) -> dict[str, Answer]:
         """Return every question's answer, in order."""

@@ -37,8 +37,6 @@ class Published(NamedTuple):
     """A released record, and what its image and its speech are found by."""
 
     record: Record
-    post: str
-    """The identifier of its caption at its source."""
     media: str
     """The crawl's image: tar shard / member."""
     format: str
@@ -57,19 +55,13 @@ def published_text(text: str) -> str:
     return " ".join(text.replace("\ufeff", "").replace("\x00", "").split())
 
 
-def record_file(folder: Path, split: str) -> Path:
-    """Return the path of a split's records in a release."""
-    return folder / FOLDER / f"{split}.csv"
-
-
 def read_records(folder: Path, split: str) -> Iterator[Record]:
     """Yield the records of a split; errors as for :func:`read_csv`."""
-    for number, row in enumerate(read_csv(record_file(folder, split), Record._fields), 1):
+    path = folder / FOLDER / f"{split}.csv"
+    for number, row in enumerate(read_csv(path, Record._fields), 1):
         record = Record(*(row[name] for name in Record._fields))
         if record.split != split:
-            raise HearsightError(
-                f"has a record of the split '{record.split}'", where=f"{record_file(folder, split)}: row {number}"
-            )
+            raise HearsightError(f"has a record of the split '{record.split}'", where=f"{path}: row {number}")
         yield record
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,13 +24,11 @@ from components.core.errors import HearsightError
 from components.core.shards import TarReader
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES
-from components.tools.release.records import Published, published_text
-from components.tools.release.split_files import SplitFiles, SplitTables, TarShards
+from components.tools.release.records import Published, Record, published_text
+from components.tools.release.split_files import SplitTables, TarShards
 
 AUDIO = "wavs"
-"""Folder of the members; the Flickr Audio Caption Corpus has the same."""
-FLICKR_CAPTIONS, FLICKR_SPEAKERS = "wav2capt.txt", "wav2spk.txt"
-_CAPTION_ID = re.compile(r"(\S+)#(\d+)")
+"""Folder of the members."""
 FOLDER = "speech"
 VOICES_FILE = "voices.csv"
 VOICE_COLUMNS = ("voice", "origin", "engine", "model", "language", "sex", "licence", "utterances", "seconds")
@@ -83,20 +82,12 @@ class Spoken(NamedTuple):
 
 
 @dataclass
-class Speaker:
-    """The counts of one speaker."""
-
-    origin: str
-    """synthetic or human."""
-    utterances: int = 0
-    seconds: float = 0.0
-
-
-@dataclass
 class Corpus:
     """The counts of one spoken corpus."""
 
-    speakers: dict[str, Speaker] = field(default_factory=dict)
+    speakers: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Voice and its origin (synthetic or human) → number of utterances."""
+    seconds: dict[tuple[str, str], float] = field(default_factory=lambda: defaultdict(float))
     left_out: Counter[str] = field(default_factory=Counter)
     """Reason → number of utterances."""
     splits: Counter[str] = field(default_factory=Counter)
@@ -112,26 +103,20 @@ class Corpus:
     @property
     def hours(self) -> float:
         """Duration of the released utterances."""
-        return sum(speaker.seconds for speaker in self.speakers.values()) / 3600
-
-    def add(self, utterance: Utterance, seconds: float) -> None:
-        """Count one utterance."""
-        speaker = self.speakers.setdefault(utterance.voice, Speaker(utterance.origin))
-        speaker.utterances, speaker.seconds = speaker.utterances + 1, speaker.seconds + seconds
-        self.splits[utterance.split] += 1
+        return sum(self.seconds.values()) / 3600
 
     def voices(self) -> list[list[str]]:
         """Return the rows of ``voices.csv``, by name."""
         rows = []
-        for name, speaker in sorted(self.speakers.items()):
-            voice = VOICES.get(name) if speaker.origin == "synthetic" else None
-            licence = self.licence if speaker.origin == "human" else voice.licence if voice else ""
+        for (name, origin), number in sorted(self.speakers.items()):
+            voice = VOICES.get(name) if origin == "synthetic" else None
+            licence = self.licence if origin == "human" else voice.licence if voice else ""
             about = [voice.engine, voice.model, voice.language, voice.sex] if voice else [""] * 4
-            rows.append([name, speaker.origin, *about, licence, str(speaker.utterances), f"{speaker.seconds:.2f}"])
+            rows.append([name, origin, *about, licence, str(number), f"{self.seconds[name, origin]:.2f}"])
         return rows
 
 
-class SpeechWriter(SplitFiles):
+class SpeechWriter(ExitStack):
     """Writes one corpus; a context manager.
 
     Args:
@@ -140,14 +125,14 @@ class SpeechWriter(SplitFiles):
     """
 
     def __init__(self, output: StageOutput, folder: Path, licence: str) -> None:
-        super().__init__(folder)
+        super().__init__()
+        self._folder = folder
         self.corpus = Corpus(licence=" ".join(licence.split()))
         self._output = output
         self._names = _number_speakers(output)
-        self._audio = self._stack.enter_context(TarShards(folder))
-        self._manifests = self._stack.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields, numbers=NUMBERS))
-        self._flickr: list[tuple[str, str, str, str]] | None = []
-        """File, image, number of its caption and speaker of every utterance; None where a caption has no identifier."""
+        self._audio = self.enter_context(TarShards(folder))
+        self._manifests = self.enter_context(SplitTables(folder / MANIFESTS, Utterance._fields, numbers=NUMBERS))
+        self.callback(self._write_voices)
 
     def add(self, shard: str, records: Mapping[str, Published]) -> Iterator[Spoken]:
         """Write the utterances of the released records in the shard with that name, or with '' in all, and yield them.
@@ -171,10 +156,9 @@ class SpeechWriter(SplitFiles):
                     if sha256_bytes(audio) != row["audio_sha256"]:
                         what = f"{member} is not the audio of utterance {row['key']}"
                         raise HearsightError(what, where=source.media or source.path, hint="run its stage again")
-                    yield Spoken(self._write(row, published, audio), self.folder.name, partial(read, member))
+                    yield Spoken(self._write(row, published.record, audio), self._folder.name, partial(read, member))
 
-    def _write(self, row: Mapping[str, Any], published: Published, audio: bytes) -> Utterance:
-        record, speaker = published.record, self._names.get(row["voice"], row["voice"])
+    def _write(self, row: Mapping[str, Any], record: Record, audio: bytes) -> Utterance:
         # Without a dot, which would end the key of a WebDataset's sample.
         name = f"{record.id}-{row['key'].rpartition('.')[2]}"
         utterance = Utterance(
@@ -182,7 +166,7 @@ class SpeechWriter(SplitFiles):
             record=record.id,
             **{column: getattr(record, column) for column in ("split", "image", "caption")},
             **{column: row[column] for column in ("spoken", "language", "origin", "audio_sha256")},
-            voice=speaker,
+            voice=self._names.get(row["voice"], row["voice"]),
             **{number: f"{row[number]:.4f}" for number in NUMBERS},
             shard="",
             file=f"{AUDIO}/{name}.flac",
@@ -191,24 +175,15 @@ class SpeechWriter(SplitFiles):
         sample = {".flac": audio, ".txt": record.caption.encode(), ".json": about}
         shard = self._audio.add(record.split, {f"{AUDIO}/{name}{suffix}": data for suffix, data in sample.items()})
         self._manifests.add(record.split, utterance._replace(shard=shard))
-        self.corpus.add(utterance, row["seconds"])
-        match = _CAPTION_ID.fullmatch(published.post)
-        if match is None:
-            self._flickr = None
-        elif self._flickr is not None:
-            self._flickr.append((f"{name}.flac", match[1], match[2], speaker))
+        self.corpus.splits[record.split] += 1
+        self.corpus.speakers[utterance.voice, utterance.origin] += 1
+        self.corpus.seconds[utterance.voice, utterance.origin] += row["seconds"]
         return utterance
 
-    def __exit__(self, *error: object) -> None:
-        super().__exit__(*error)
-        if not self.corpus.utterances:
-            return
-        with (self.folder / VOICES_FILE).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([VOICE_COLUMNS, *self.corpus.voices()])
-        if self._flickr:
-            lines = [(f"{file} {image} #{number}\n", f"{file} {speaker}\n") for file, image, number, speaker in self._flickr]
-            for name, text in zip((FLICKR_CAPTIONS, FLICKR_SPEAKERS), zip(*lines, strict=True), strict=True):
-                (self.folder / name).write_text("".join(text), encoding="utf-8")
+    def _write_voices(self) -> None:
+        if self.corpus.utterances:
+            with (self._folder / VOICES_FILE).open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows([VOICE_COLUMNS, *self.corpus.voices()])
 
 
 def _number_speakers(output: StageOutput) -> dict[str, str]:

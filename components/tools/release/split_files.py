@@ -1,6 +1,7 @@
 """Write a release's files for each split: tables as CSV, and media in shards of bounded size, as tar or Parquet.
 
-Equal rows give equal bytes. A file is opened at its split's first row; of shards one for each split is open at a time.
+Equal rows give equal bytes. Leaving a writer, which is an exit stack, ends its files. A file is opened at its split's first row;
+of shards one for each split is open at a time.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ import tarfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,21 +27,7 @@ GROUP_BYTES, GROUP_ROWS = 32 << 20, 1000
 """Bytes of media, or rows, after which a row group ends, which a reader holds in memory as a whole."""
 
 
-class SplitFiles:
-    """Files of which each split has its own; a context manager."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
-
-
-class SplitTables(SplitFiles):
+class SplitTables(ExitStack):
     """CSV files with a header (RFC 4180, UTF-8), ``<split>.csv``; those of ``splits`` are there without rows too.
 
     The rows are in Parquet files too, since programs guess the types of CSV: of names like 0012 numbers, of 'NA' nothing.
@@ -47,10 +35,11 @@ class SplitTables(SplitFiles):
     """
 
     def __init__(self, folder: Path, header: Sequence[str], splits: Iterable[str] = (), numbers: Sequence[str] = ()) -> None:
-        super().__init__(folder)
+        super().__init__()
+        self._folder = folder
         self._kinds = {name: float if name in numbers else str for name in header}
         schema = pa.schema({name: pa.float64() if kind is float else pa.string() for name, kind in self._kinds.items()})
-        self._typed = self._stack.enter_context(ParquetShards(folder, schema))
+        self._typed = self.enter_context(ParquetShards(folder, schema))
         self._header, self._writers = header, dict[str, Any]()
         for split in splits:
             self._open(split)
@@ -61,9 +50,9 @@ class SplitTables(SplitFiles):
         (self._writers.get(split) or self._open(split)).writerow(row)
 
     def _open(self, split: str) -> Any:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
         # The line end is the writer's CRLF, so that it quotes both characters inside fields.
-        writer = csv.writer(self._stack.enter_context((self.folder / f"{split}.csv").open("w", encoding="utf-8", newline="")))
+        writer = csv.writer(self.enter_context((self._folder / f"{split}.csv").open("w", encoding="utf-8", newline="")))
         writer.writerow(self._header)
         return self._writers.setdefault(split, writer)
 
@@ -77,24 +66,26 @@ class _Shard:
     bytes: int = 0
 
 
-class Shards(SplitFiles):
-    """Files ``<split>-00000`` and so on, of at most :data:`SHARD_BYTES` of media; subclasses open and close them."""
+class Shards(ExitStack):
+    """Files ``<split>-00000`` and so on, of at most :data:`SHARD_BYTES` of media; subclasses open and finish them."""
 
     suffix: str
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+        super().__init__()
+        self._folder = folder
         self._shards: dict[str, list[_Shard]] = {}
+        self.callback(self._finish_all)
 
     def next(self, split: str, size: int) -> _Shard:
         """Return the split's shard that takes ``size`` more bytes of media."""
         shards = self._shards.setdefault(split, [])
         if not shards or shards[-1].bytes + size > SHARD_BYTES:
             if shards:
-                self.close(shards[-1].writer)
-            self.folder.mkdir(parents=True, exist_ok=True)
+                self.finish(shards[-1].writer)
+            self._folder.mkdir(parents=True, exist_ok=True)
             name = f"{split}-{len(shards):05d}{self.suffix}"
-            shards.append(_Shard(name, self.open(self.folder / name)))
+            shards.append(_Shard(name, self.open(self._folder / name)))
         shards[-1].bytes += size
         return shards[-1]
 
@@ -102,13 +93,13 @@ class Shards(SplitFiles):
         """Return the writer of a new shard."""
         raise NotImplementedError
 
-    def close(self, writer: Any) -> None:
+    def finish(self, writer: Any) -> None:
         """Finish a shard."""
         writer.close()
 
-    def __exit__(self, *error: object) -> None:
+    def _finish_all(self) -> None:
         for shards in self._shards.values():
-            self.close(shards[-1].writer)
+            self.finish(shards[-1].writer)
 
 
 class TarShards(Shards):
@@ -127,7 +118,7 @@ class TarShards(Shards):
         """Return the file."""
         return path.open("wb", buffering=1 << 20)
 
-    def close(self, writer: Any) -> None:
+    def finish(self, writer: Any) -> None:
         """Write the end of the archive."""
         end_tar(writer)
         writer.close()
@@ -148,11 +139,14 @@ class ParquetShards(Shards):
     def __init__(self, folder: Path, schema: pa.Schema) -> None:
         super().__init__(folder)
         self._schema = schema
-        leaves = [leaf for each in schema for leaf in _leaves(each, each.name)]
+        empty = BytesIO()
+        pq.write_table(schema.empty_table(), empty)
+        leaves = [column.path for column in pq.ParquetFile(empty).schema]
         self._text = [leaf for leaf in leaves if not leaf.endswith("bytes")]
         self._codecs = {leaf: "zstd" if leaf in self._text else "none" for leaf in leaves}
         self._groups: dict[str, tuple[list[Mapping[str, Any]], int]] = {}
         """Split → rows that are not yet written, and bytes of their media."""
+        self.callback(self._flush_all)
 
     def add(self, split: str, row: Mapping[str, Any], size: int) -> None:
         """Write one row with ``size`` bytes of media."""
@@ -178,18 +172,6 @@ class ParquetShards(Shards):
             write_batch_size=16,
         )
 
-    def __exit__(self, *error: object) -> None:
+    def _flush_all(self) -> None:
         for split in list(self._groups):
             self._flush(split)
-        super().__exit__(*error)
-
-
-def _leaves(field: pa.Field, path: str) -> Iterator[str]:
-    """Yield the paths of the columns that Parquet stores for a field."""
-    if pa.types.is_list(field.type):
-        yield from _leaves(field.type.value_field, f"{path}.list.element")
-    elif pa.types.is_struct(field.type):
-        for each in field.type:
-            yield from _leaves(each, f"{path}.{each.name}")
-    else:
-        yield path

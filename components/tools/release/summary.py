@@ -22,7 +22,7 @@ from components.metrics.tokens import tokenize
 from components.reporting.pages import render_text
 from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations, read_statements
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.post_facts import Loss, Span, count_losses, loss_table
+from components.tools.release.post_facts import Loss, count_days, count_losses, loss_table
 from components.tools.release.questions import RAI, SUMMARY, Answer, Table, share
 from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
@@ -81,7 +81,7 @@ def measure_files(folder: Path) -> dict[str, Any]:
 
 def _of_project(facts: Facts) -> dict[str, Any]:
     inputs, crawl = facts.inputs, facts.inputs.crawl_settings
-    span = read_collected(inputs, crawl.get("snapshot", ""))
+    days = read_collected(inputs, crawl.get("snapshot", ""))
     lineages = [*inputs.lineages.values(), *facts.speech.values()]
     return {
         "software": SOFTWARE,
@@ -89,7 +89,7 @@ def _of_project(facts: Facts) -> dict[str, Any]:
         "source": describe_source(crawl),
         "kind": crawl.get("source", {}).get("provider") or crawl.get("source", {}).get("kind", ""),
         "crawler": {name: crawl[name] for name in CRAWLER if name in crawl},
-        "collected": [span.first, span.last] if span.first else [],
+        "collected": [days[0], days[-1]] if days else [],
         "losses": [asdict(loss) for loss in count_losses(inputs)],
         "left_out": dict(sorted(Counter(facts.left_out.values()).items())),
         "cleaning": inputs.cleaning,
@@ -98,15 +98,12 @@ def _of_project(facts: Facts) -> dict[str, Any]:
     }
 
 
-def read_collected(inputs: ReleaseInputs, snapshot: str) -> Span:
-    """Return the days on which posts were collected and the crawl's snapshot was fetched; empty if neither is known."""
-    span = Span()
-    for time in filter(None, pc.unique(inputs.split.table(["collected"])["collected"]).to_pylist()):
-        span.add(time)
+def read_collected(inputs: ReleaseInputs, snapshot: str) -> list[str]:
+    """Return the days on which posts were collected and the crawl's snapshot was fetched, in order; empty if none is known."""
+    days = count_days(pc.unique(inputs.split.table(["collected"])["collected"]).to_pylist())
     with suppress(OSError), (inputs.split.path.parents[1] / "store" / snapshot / INDEX).open(encoding="utf-8") as index:
-        for line in index:
-            span.add(json.loads(line)["fetched"])
-    return span
+        days += count_days(json.loads(line)["fetched"] for line in index)
+    return sorted(filter(None, days))
 
 
 def list_values(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -79,7 +79,6 @@ def spoken_project(
     captions: Sequence[Caption] = CAPTIONS,
     *,
     recorded: bool = False,
-    posts: bool = False,
     gone: Sequence[tuple[str, str]] = (),
     params: dict[str, Any] | None = None,
     languages: Mapping[str, str] | None = None,
@@ -89,7 +88,6 @@ def spoken_project(
 
     Args:
         recorded: add recordings of people, beside the synthetic speech.
-        posts: give each caption an identifier as Flickr8k's.
         gone: (key, rule) of records that the crawl dropped.
         params: more of params.yaml.
         languages: key → language, '' for other keys; None for English.
@@ -104,11 +102,11 @@ def spoken_project(
     }
     (root / "dvc.yaml").write_bytes((PROJECT / "dvc.yaml").read_bytes())
     (root / "params.yaml").write_text(yaml.safe_dump({"chain": chain, **(params or {})}))
-    candidates = [{**candidate(each, posts), "shown": each.shown} for each in captions]
+    candidates = [{**candidate(each), "shown": each.shown} for each in captions]
     crawl = write_stage(root, "crawl", "mine", None, candidates, gone)
     splits = [
         {
-            **candidate(each, posts),
+            **candidate(each),
             "shown": each.shown,
             "caption": each.caption,
             "split": each.split,
@@ -127,12 +125,10 @@ def spoken_project(
     return root
 
 
-def candidate(caption: Caption, posts: bool) -> dict[str, Any]:
+def candidate(caption: Caption) -> dict[str, Any]:
     """The values of a caption's record."""
-    number = int(caption.key, 16)
-    post = f"{caption.image.replace(' ', '_')}#{number % 2}" if posts else ""
     return {
-        "key": caption.key, "image_url": caption.url, "alt": caption.caption, "language": "en", "post": post,
+        "key": caption.key, "image_url": caption.url, "alt": caption.caption, "language": "en", "post": "",
         "image_sha256": sha256_bytes(caption.shown), "format": "PNG", "width": 24, "height": 16,
     }  # fmt: skip
 

@@ -27,7 +27,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "out"
 
 
-def test_the_front_matter_has_licence_languages_sizes_and_the_files_of_each_split(whole: Path) -> None:
+def test_the_front_matter_has_licence_languages_size_and_the_files_of_each_split(whole: Path) -> None:
     front = yaml.safe_load((whole / "README.md").read_text().split("---\n")[1])
     assert (front["license"], front["language"], front["size_categories"]) == ("cc-by-sa-4.0", ["en"], ["n<1K"])
     records, speech = front["configs"]
@@ -37,10 +37,6 @@ def test_the_front_matter_has_licence_languages_sizes_and_the_files_of_each_spli
     assert [(each["split"], len([*whole.glob(each["path"])]) == 1) for each in speech["data_files"]] == [
         ("train", True), ("validation", True), ("test", True),
     ]  # fmt: skip
-    assert {each["name"]: (each["num_examples"], each["num_bytes"]) for each in front["dataset_info"][0]["splits"]} == {
-        split: (number, (whole / f"records/{split}.csv").stat().st_size)
-        for split, number in (("train", 4), ("validation", 2), ("test", 2))
-    }
 
 
 def test_the_card_states_voices_stages_and_limitations_as_measured(whole: Path) -> None:
@@ -63,10 +59,12 @@ def test_the_card_of_a_release_with_images_states_one_licence_of_theirs(whole: P
 @pytest.mark.parametrize(
     ("stated", "hub", "address"),
     [
-        ("CC BY 4.0", {"license": "cc-by-4.0"}, "https://creativecommons.org/licenses/by/4.0/"),
-        ("cc-by-nc-sa-3.0", {"license": "cc-by-nc-sa-3.0"}, "https://creativecommons.org/licenses/by-nc-sa/3.0/"),
-        ("CC0 1.0", {"license": "cc0-1.0"}, "https://creativecommons.org/publicdomain/zero/1.0/"),
+        ("CC BY 4.0", {"license": "cc-by-4.0"}, "https://spdx.org/licenses/CC-BY-4.0.html"),
+        ("cc-by-nc-sa-3.0", {"license": "cc-by-nc-sa-3.0"}, "https://spdx.org/licenses/CC-BY-NC-SA-3.0.html"),
+        ("CC0 1.0", {"license": "cc0-1.0"}, "https://spdx.org/licenses/CC0-1.0.html"),
+        ("CC0", {"license": "cc0-1.0"}, "https://spdx.org/licenses/CC0-1.0.html"),
         ("Apache-2.0", {"license": "apache-2.0"}, "https://spdx.org/licenses/Apache-2.0.html"),
+        ("LicenseRef-ours", {"license": "other", "license_name": "LicenseRef-ours"}, ""),
         ("ours alone", {"license": "other", "license_name": "ours alone"}, ""),
         ("", {"license": "unknown"}, ""),
     ],

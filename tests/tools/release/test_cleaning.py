@@ -37,7 +37,7 @@ def cleaned_project(root: Path) -> Path:
     inputs = {"input": StageOutput(root / "data/mine/crawl"), "ratings": rated(root, [CAPTIONS[6].key, CAPTIONS[7].key])}
     job = make_stage(root, "split", "mine", inputs=inputs)
     rows = [
-        row("split", **{**candidate(each, False), "caption": each.caption, "split": each.split, "group": each.key, "text": "t"})
+        row("split", **{**candidate(each), "caption": each.caption, "split": each.split, "group": each.key, "text": "t"})
         for each in CAPTIONS[:7]
     ]
     ledger = [*(kept(each["key"]) for each in rows), dropped(CAPTIONS[7].key, "rated_bad", "1 of 3 GOOD", 2)]

@@ -62,16 +62,16 @@ def test_missing_statements_of_the_publishers_are_marked_as_missing(tmp_path: Pa
     root = project(tmp_path / "p", publisher={"funding": "Grant 1 | <b>of</b> nobody", "contact": "desk@example.org"})
     summary = release(root, "posts", tmp_path / "out")
     empty = summary["not_stated"].split(", ")
-    asked = {*DATASHEET.stated, *RAI.stated, *METADATA} - {"funding", "contact", "version", "citation"}
+    asked = {*DATASHEET.fields, *RAI.fields, *METADATA} - {"funding", "contact", "version", "citation"}
     assert sorted(empty) == sorted(asked)
     result = sheet(tmp_path / "out")
-    assert sum("Not stated by the publishers." in answer for answer in result.values()) == len(set(empty) & set(DATASHEET.stated))
+    assert sum("Not stated by the publishers." in answer for answer in result.values()) == len(set(empty) & set(DATASHEET.fields))
     assert "Grant 1 | <b>of</b> nobody" in result["6.1.3"]
     page = (tmp_path / "out/datasheet.html").read_text()
     assert "Grant 1 | &lt;b&gt;of&lt;/b&gt; nobody" in page
     assert "Requests go to: desk@example.org." in (tmp_path / "out/README.md").read_text()
     everything = project(tmp_path / "q", publisher=dict.fromkeys(Publisher.model_fields, "said"))
     assert release(everything, "posts", tmp_path / "all", summary=True)["not_stated"] == "nothing"
-    assert Publisher.model_fields.keys() == {*DATASHEET.stated, *RAI.stated, *SUMMARY.fields, *METADATA}
+    assert Publisher.model_fields.keys() == {*DATASHEET.fields, *RAI.fields, *SUMMARY.fields, *METADATA}
     assert SUMMARY.missing not in (tmp_path / "all/summary.md").read_text()
     assert "Not stated" not in (tmp_path / "all/datasheet.md").read_text()

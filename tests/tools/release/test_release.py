@@ -113,8 +113,8 @@ def test_any_labels_fit_their_layout(labels: list[dict[str, Any]]) -> None:
     cells = label_cells(labels, counts)
     read_back = layout_named("cc3m_labels").row(1, f"a dog\t{WEB}/0.jpg\t{cells}")  # type: ignore[attr-defined]
     assert read_back.rule == "" and [len(cell.split(",")) for cell in cells.split("\t")] == [len(labels)] * 3
-    assert counts.named + counts.unnamed == len(labels)
-    assert counts.named == sum(bool(label.get("identifier")) for label in labels)
+    assert counts.labels.total() == len(labels)
+    assert counts.labels["named"] == sum(bool(label.get("identifier")) for label in labels)
 
 
 def test_equal_data_give_equal_bytes_and_a_second_release_changes_nothing(tmp_path: Path) -> None:

@@ -160,17 +160,6 @@ def test_memory_does_not_grow_with_the_audio(tmp_path: Path) -> None:
     assert peak < 3 * size, f"{peak:,} bytes at most for {len(CAPTIONS) * size:,} bytes of audio"
 
 
-def test_flickr_s_lists_are_written_where_every_caption_has_its_identifier(tmp_path: Path) -> None:
-    release(spoken_project(tmp_path / "p"), "mine", tmp_path / "without")
-    assert not (tmp_path / "without" / SYNTHETIC / "wav2capt.txt").exists()
-    release(spoken_project(tmp_path / "q", posts=True), "mine", tmp_path / "with")
-    lists = tmp_path / "with" / SYNTHETIC
-    assert (lists / "wav2capt.txt").read_text().splitlines()[:2] == [
-        f"{CAPTIONS[0].key}-0.flac some_images/0.png #0", f"{CAPTIONS[1].key}-0.flac some_images/0.png #1",
-    ]  # fmt: skip
-    assert (lists / "wav2spk.txt").read_text().splitlines()[0] == f"{CAPTIONS[0].key}-0.flac flite-slt"
-
-
 def reimport(home: Path, corpus: Path, out: Path, captions: list[Caption], **settings: Any) -> list[tuple[Any, ...]]:
     """Import a release as docs/release.md says; return what was imported of each utterance."""
     write_source(home, captions)

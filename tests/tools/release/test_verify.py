@@ -120,11 +120,8 @@ def state_another_size(out: Path) -> None:
         (lambda out: change(out / f"{CORPUS}/manifests/test.csv", ",wavs/", ",waves/"), "is no file of wavs/"),
         (exchange_speech, "is not the audio of 0000000000000006-0"),
         (lose_speech, "the audio of 0000000000000006-0 is missing"),
-        (lambda out: change(out / "README.md", "num_examples: 4", "num_examples: 5"), "README.md states"),
-        (
-            lambda out: change(out / "README.md", "dataset_info:", "dataset_info: []\nother:"),
-            "README.md states other dataset_info",
-        ),
+        (lambda out: change(out / "README.md", "split: test", "split: train"), "README.md states other configs"),
+        (lambda out: change(out / "README.md", "configs:", "configs: []\nother:"), "README.md states other configs"),
         (change_spoken, "the text or values of 0000000000000006-0 are not those of its manifest"),
         (lambda out: change_member(out, ".txt", b"A dog", b"A cat"), "the text or values of 0000000000000006-0"),
         (lambda out: change_member(out, ".json", b"flite-slt", b"nobody"), "the text or values of 0000000000000006-0"),
@@ -134,7 +131,7 @@ def state_another_size(out: Path) -> None:
         (lambda out: (out / "croissant.json").write_text("{"), "croissant.json cannot be read"),
         # The official library follows an empty node until the stack ends.
         (
-            lambda out: change(out / "croissant.json", '"https://creativecommons.org/licenses/by/4.0/"', "{}"),
+            lambda out: change(out / "croissant.json", '"https://spdx.org/licenses/CC-BY-4.0.html"', "{}"),
             "croissant.json cannot be read",
         ),
     ],
