@@ -191,7 +191,6 @@ TESTED = {
         "tests/app/test_command.py::test_the_printed_link_logs_the_owner_in_and_its_token_is_in_a_private_file"
     ),
     r"python -m flows\.pipeline.*": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
-    r"python -m flows\.rating .*": "tests/flows/test_rating.py::test_the_flow_waits_for_the_last_rating_exports_and_goes_on",
     r"python -m flows\.(serve|prefect)( .*)?": (
         "tests/flows/test_shared_server.py::test_schedules_are_served_listed_and_triggered_while_the_pages_are_open_and_after"
     ),
