@@ -11,7 +11,7 @@ from components.core.graph import find_root
 from components.core.printing import print_table
 
 app = typer.Typer(no_args_is_help=True, help="The caches of expensive results.")
-SERVICES = ("google", "server", "wikidata")
+SERVICES = ("google", "server")
 """Prefixes of the names of caches that hold answers of services, some of them paid."""
 
 
