@@ -14,7 +14,6 @@ TOGETHER = {
     # One Prefect server.
     "tests/flows/test_pipeline.py": "server",
     "tests/flows/test_snapshots.py": "server",
-    "tests/flows/test_rating.py": "server",
     # One Ray cluster.
     "tests/execution/test_ray_engine.py": "cluster",
     "tests/execution/test_ray_groups.py": "cluster",

@@ -11,7 +11,7 @@ from components.core.graph import find_root
 from components.core.printing import print_table
 
 app = typer.Typer(no_args_is_help=True, help="The caches of expensive results.")
-SERVICES = ("google", "server", "wikidata")
+SERVICES = ("google", "server")
 """Prefixes of the names of caches that hold answers of services, some of them paid."""
 
 
@@ -27,7 +27,7 @@ def repair(
         bool, typer.Option("--answers", help="Also remove answers of services, which are then requested and paid again.")
     ] = False,
 ) -> None:
-    """List damaged results in the caches; with --yes remove them and keep all others. They are computed again when needed."""
+    """List damaged results in the caches; with --yes remove them and keep the others. They are computed again when needed."""
     # Here: `hearsight --help` needs no stage.
     from components.tools.cache import find_damage
     from components.tools.cache import repair as repair_stores

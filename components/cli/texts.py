@@ -207,20 +207,3 @@ def pairs(
     sys.stdout.flush()
     if failed:
         raise typer.Exit(2)
-
-
-@app.command("train-segments")
-def train_segments(
-    files: Annotated[
-        list[Path], typer.Argument(help="JSON lines with `caption` and its `description` or null. Twice counts double.")
-    ],
-    language: Annotated[str, typer.Option(help="The language of the captions (ISO 639-1).")] = "pt",
-    about: Annotated[str, typer.Option(help="What the captions are; the file of weights says it.")] = "",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The file of weights. Default: that of the project.")] = None,
-) -> None:
-    """Learn which segments of a post's caption describe an image, and write the weights."""
-    from components.stages.extract_descriptions import LISTS
-    from components.tools.train_segments import train
-
-    path = out or LISTS / f"segments.{language}.json"
-    print_line(train(files, path, language, about) | {"weights": str(path)})

@@ -11,12 +11,11 @@ directed by ..."), else from the most specific schema.org type.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 from components.core.result_cache import ResultCache
 from components.knowledge.kinds import Gate, HypernymAnswer
-from components.knowledge.remote import KnowledgeSettings, Question, Remote, Request
+from components.knowledge.remote import KnowledgeSettings, Question, Remote
 from components.knowledge.words import Words, most_specific
 
 TYPES: dict[str, tuple[str, ...]] = {
@@ -49,14 +48,11 @@ class GoogleKnowledgeGraph(Remote):
         """See :class:`Remote`: the search depends on the type."""
         return f"{','.join(TYPES.get(kind, ()))}:{name}"
 
-    def batches(self, questions: Mapping[str, Question]) -> Iterator[Request]:
-        """See :class:`Remote`: one request per question."""
-        for key, question in questions.items():
-            params = [("query", question.name), ("limit", str(LIMIT)), ("languages", "en"), ("key", self._key)]
-            params += [("types", kind) for kind in TYPES.get(question.kind, ())]
-            yield Request("GET", self.model, params, None, {key: question})
+    def parameters(self, question: Question) -> list[tuple[str, str]]:
+        params = [("query", question.name), ("limit", str(LIMIT)), ("languages", "en"), ("key", self._key)]
+        return params + [("types", kind) for kind in TYPES.get(question.kind, ())]
 
-    def parse(self, body: Any, batch: Mapping[str, Question]) -> dict[str, Any]:
+    def parse(self, body: Any) -> list[dict[str, Any]]:
         entries = []
         for element in body.get("itemListElement", []):
             result = element["result"]
@@ -74,7 +70,7 @@ class GoogleKnowledgeGraph(Remote):
             if not all(isinstance(kind, str) for kind in entry["types"]):
                 raise TypeError("a type that is not text")
             entries.append(entry)
-        return dict.fromkeys(batch, entries)
+        return entries
 
     def choose(self, answer: Any, name: str, kind: str) -> HypernymAnswer | None:
         """See :class:`Remote`: the first result of that name and type with a hypernym."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-PEOPLE_SOURCES = ("wikidata_index", "wikidata", "google")
+PEOPLE_SOURCES = ("wikidata_index", "google")
 """Sources that know people, by name in ``hypernymize.knowledge``."""
 _PERSON = re.compile(r"\(PERSON\) is an? ([^,;]+), says ([^;]+)")
 
@@ -22,7 +22,7 @@ def missing_people(order: Sequence[str]) -> str:
         return ""
     return (
         f"no source knows people (knowledge: [{', '.join(order)}]): their names become 'person', not 'actor' or 'singer'; "
-        "add wikidata_index, wikidata or google (docs/providers.md#knowledge)"
+        "add wikidata_index or google (docs/providers.md#knowledge)"
     )
 
 

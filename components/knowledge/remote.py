@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
@@ -44,12 +44,8 @@ class KnowledgeSettings(Settings):
 
     index: str = ""
     """Folder of the local index of Wikidata, absolute or from the project's root."""
-    wikidata: str = "https://query.wikidata.org/sparql"
-    """Address of a SPARQL endpoint with Wikidata's vocabulary."""
     google: str = "https://kgsearch.googleapis.com/v1/entities:search"
     """Address of Google's Knowledge Graph Search API."""
-    contact: str = ""
-    """A mail address or URL for the User-Agent; the query service asks for one."""
     timeout: float = 60.0
     """Seconds for a whole answer. Ours."""
     retries: int = 3
@@ -57,22 +53,7 @@ class KnowledgeSettings(Settings):
     backoff: float = 1.0
     """Seconds before the first retry, doubled for each further one. Ours."""
     connections: int = 2
-    """Requests at once. Ours; Wikidata's query service allows 5."""
-
-    @property
-    def user_agent(self) -> str:
-        """Return the User-Agent of requests, with the contact if there is one."""
-        return f"hearsight/0.1 (+{self.contact})" if self.contact else "hearsight/0.1"
-
-
-class Request(NamedTuple):
-    """One HTTP request for a batch of questions (key → question)."""
-
-    method: str
-    url: str
-    params: Mapping[str, str] | Sequence[tuple[str, str]]
-    data: Mapping[str, str] | None
-    batch: Mapping[str, Question]
+    """Requests at once. Ours."""
 
 
 class Failed(Exception):
@@ -109,12 +90,12 @@ class Remote:
         """Return the part of the question that determines the answer."""
         raise NotImplementedError
 
-    def batches(self, questions: Mapping[str, Question]) -> Iterator[Request]:
-        """Yield the requests for some questions, by key."""
+    def parameters(self, question: Question) -> Sequence[tuple[str, str]]:
+        """Return the parameters of the request for a question."""
         raise NotImplementedError
 
-    def parse(self, body: Any, batch: Mapping[str, Question]) -> dict[str, Any]:
-        """Return an answer for every key of a batch; raise ValueError, KeyError or TypeError for an invalid body."""
+    def parse(self, body: Any) -> Any:
+        """Return the answer in a body; raise ValueError, KeyError or TypeError for an invalid one."""
         raise NotImplementedError
 
     def choose(self, answer: Any, name: str, kind: str) -> HypernymAnswer | None:
@@ -141,43 +122,43 @@ class Remote:
         answers = self.store.read(self, list(by_key))
         missing = {key: question for key, question in by_key.items() if key not in answers}
         if missing:
-            answers |= asyncio.run(self._ask(list(self.batches(missing))))
+            answers |= asyncio.run(self._ask(missing))
         self._memory.update(answers)
         return answers
 
-    async def _ask(self, requests: list[Request]) -> dict[str, Any]:
+    async def _ask(self, questions: Mapping[str, Question]) -> dict[str, Any]:
         # Imported on use, here and below: slow to load, and needed by network sources only.
         import aiohttp
 
         received: dict[str, Any] = {}
         before = self.failures
-        pending = iter(requests)
+        pending = iter(questions.items())
         timeout = aiohttp.ClientTimeout(total=self.settings.timeout)
-        headers = {"User-Agent": self.settings.user_agent, "Accept": "application/json"}
+        headers = {"User-Agent": "hearsight/0.1", "Accept": "application/json"}
         async with aiohttp.ClientSession(timeout=timeout, headers=headers, trust_env=True) as session:
 
             async def work() -> None:
-                for request in pending:
+                for key, question in pending:
                     if self.closed:
                         self.failures += 1
                         continue
-                    answers = await self._request(session, request)
-                    if answers:
-                        self.store.write(self, answers)  # immediately, so that a killed run loses no paid answer
-                        received.update(answers)
+                    answer = await self._request(session, question)
+                    if answer is not None:
+                        self.store.write(self, {key: answer})  # immediately, so that a killed run loses no paid answer
+                        received[key] = answer
 
             await asyncio.gather(*(work() for _ in range(max(1, self.settings.connections))))
         if missed := self.failures - before:
-            log.warning("knowledge: %s gave no answer to %d of %d requests", self.name, missed, len(requests))
+            log.warning("knowledge: %s gave no answer to %d of %d requests", self.name, missed, len(questions))
         return received
 
-    async def _request(self, session: Any, request: Request) -> dict[str, Any]:
-        """Return one request's answers, after retries; {} when it failed."""
+    async def _request(self, session: Any, question: Question) -> Any:
+        """Return the answer to one question, after retries; None when the request failed."""
         for attempt in range(self.settings.retries + 1):
             try:
-                answers = await self._once(session, request)
+                answer = await self._once(session, question)
                 self._failures_in_a_row = 0
-                return answers
+                return answer
             except Failed as failed:
                 last = failed
                 if not failed.again or failed.wait > LONGEST_WAIT or self.closed or attempt == self.settings.retries:
@@ -191,17 +172,15 @@ class Remote:
             log.warning("knowledge: %s is not used any more in this run: %s", self.name, last.why)
         elif self._failures_in_a_row == 1 and not self.closed:
             log.warning("knowledge: %s: %s; the next source is used", self.name, last.why)
-        return {}
+        return None
 
-    async def _once(self, session: Any, request: Request) -> dict[str, Any]:
+    async def _once(self, session: Any, question: Question) -> Any:
         # Imported here: only sources on the network need it.
         import aiohttp
 
         self.requests += 1
         try:
-            async with session.request(
-                request.method, request.url, params=request.params, data=request.data, allow_redirects=False
-            ) as response:
+            async with session.get(self.model, params=self.parameters(question), allow_redirects=False) as response:
                 body = await response.content.read(MOST_BYTES + 1)
                 while not response.content.at_eof() and len(body) <= MOST_BYTES:
                     body += await response.content.read(MOST_BYTES + 1 - len(body))
@@ -218,7 +197,7 @@ class Remote:
         if len(body) > MOST_BYTES:
             raise Failed(f"an answer of more than {MOST_BYTES} bytes", again=False)
         try:
-            return self.parse(orjson.loads(body), request.batch)
+            return self.parse(orjson.loads(body))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
             raise Failed(f"an invalid answer ({type(error).__name__})", again=True) from None
 

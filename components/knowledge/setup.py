@@ -17,11 +17,10 @@ from components.knowledge.kinds import KINDS, Gate, HypernymAnswer, Source
 from components.knowledge.remote import KnowledgeSettings, Question, Remote
 from components.knowledge.wikidata.choosing import Chooser
 from components.knowledge.wikidata.index import WikidataIndex
-from components.knowledge.wikidata.sparql import WikidataSparql
 from components.knowledge.words import Words
 from components.language.wordnet import WordNet, load_wordnet
 
-LOCAL, NETWORK = ("embedded", "wikidata_index"), ("wikidata", "google")
+SOURCES = ("embedded", "wikidata_index", "google")
 KEY = "GOOGLE_API_KEY"
 """Environment variable that holds the key of Google's API."""
 
@@ -37,39 +36,33 @@ def check_order(order: Sequence[str], settings: KnowledgeSettings, where: str) -
         return HearsightError(what, where=f"{where}.{name}", hint=hint)
 
     for position, name in enumerate(order):
-        if name not in LOCAL + NETWORK:
-            raise problem(f"'{name}' is no source of knowledge", did_you_mean(name, LOCAL + NETWORK))
+        if name not in SOURCES:
+            raise problem(f"'{name}' is no source of knowledge", did_you_mean(name, SOURCES))
         if name in order[:position]:
             raise problem(f"'{name}' is named twice", "name it once")
     if "wikidata_index" in order and not settings.index:
         raise problem("is empty", "name the folder that `hearsight knowledge index` made", "knowledge_settings.index")
-    if "wikidata" in order and not settings.contact:
-        raise problem("is empty, but Wikidata requires a contact", "give a mail address or URL", "knowledge_settings.contact")
     for name in ("timeout", "connections"):
         if getattr(settings, name) <= 0:
             raise problem("must be more than 0", "give a positive number", f"knowledge_settings.{name}")
     for name in ("retries", "backoff"):
         if getattr(settings, name) < 0:
             raise problem("must not be negative", "give 0 or more", f"knowledge_settings.{name}")
-    for name in NETWORK:
-        if name in order and not getattr(settings, name).startswith(("http://", "https://")):
-            raise problem("is no web address", "give one with https://", f"knowledge_settings.{name}")
+    if "google" in order and not settings.google.startswith(("http://", "https://")):
+        raise problem("is no web address", "give one with https://", "knowledge_settings.google")
 
 
 def make_sources(
     order: Sequence[str], settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
 ) -> list[Source]:
-    """Return the named sources in order. Network sources answer from ``store``; :meth:`Remote.ask` sends requests."""
+    """Return the named sources in order. Google answers from ``store``; :meth:`Remote.ask` sends requests."""
     words, gate = Words(wordnet), Gate(wordnet)
-    chooser = Chooser(words, gate)
     sources: list[Source] = []
     for name in order:
         if name == "embedded":
             sources.append(Embedded(wordnet))
         elif name == "wikidata_index":
-            sources.append(WikidataIndex(installed_file(root, settings.index), chooser))
-        elif name == "wikidata":
-            sources.append(WikidataSparql(settings, store, chooser))
+            sources.append(WikidataIndex(installed_file(root, settings.index), Chooser(words, gate)))
         else:
             sources.append(GoogleKnowledgeGraph(settings, store, words, gate, os.environ.get(KEY, "")))
     return sources
@@ -86,10 +79,11 @@ def require_key(order: Sequence[str]) -> None:
 
 
 class QuestionRecorder:
-    """Replaces a network source to record its questions; has no answers."""
+    """Replaces Google to record its questions; has no answers."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name = "google"
+
+    def __init__(self) -> None:
         self.questions: dict[Question, None] = {}
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
@@ -98,11 +92,11 @@ class QuestionRecorder:
 
 
 def recording_cascade(
-    order: Sequence[str], source: str, settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
+    order: Sequence[str], settings: KnowledgeSettings, wordnet: WordNet, store: ResultCache, root: Path
 ) -> tuple[Knowledge, QuestionRecorder]:
-    """Return knowledge whose ``source`` records its questions; the sources before it answer first, as in the real cascade."""
-    before = order[: list(order).index(source)]
-    recorder = QuestionRecorder(source)
+    """Return knowledge that records the questions for Google; the sources before it answer first, as in the real cascade."""
+    before = order[: list(order).index("google")]
+    recorder = QuestionRecorder()
     return Knowledge(wordnet, [*make_sources(before, settings, wordnet, store, root), recorder]), recorder
 
 

@@ -130,7 +130,9 @@ TESTED = {
     r"hearsight takedown answer .*": ("tests/tools/takedown/test_answer.py::test_the_command_prints_and_writes_the_answer"),
     r"hearsight takedown list": "tests/pipeline/test_documented_commands.py::test_takedown_lists_nothing_in_a_new_project",
     r"hearsight calibrate.*": "tests/tools/calibrate/test_calibrate.py::test_lines_of_standard_input_give_rates_and_samples",
-    r"hearsight train-segments.*": "tests/tools/test_train_segments.py::test_the_command_prints_what_it_wrote",
+    r"python -m tests\.gold\.posts\.train_segments.*": (
+        "tests/gold/posts/test_train_segments.py::test_the_command_prints_what_it_wrote"
+    ),
     r"hearsight train-description.*": "tests/tools/train_description/test_train.py::test_the_command_prints_what_it_wrote",
     r"hearsight release --dataset english(?!.*--summary).*": (
         "tests/tools/release/test_release.py::test_the_command_prints_what_it_wrote_and_refuses_with_one_line"
@@ -191,7 +193,6 @@ TESTED = {
         "tests/app/test_command.py::test_the_printed_link_logs_the_owner_in_and_its_token_is_in_a_private_file"
     ),
     r"python -m flows\.pipeline.*": "tests/flows/test_pipeline.py::test_a_run_executes_each_task_once_and_ends_cleanly",
-    r"python -m flows\.rating .*": "tests/flows/test_rating.py::test_the_flow_waits_for_the_last_rating_exports_and_goes_on",
     r"python -m flows\.(serve|prefect)( .*)?": (
         "tests/flows/test_shared_server.py::test_schedules_are_served_listed_and_triggered_while_the_pages_are_open_and_after"
     ),
@@ -210,7 +211,9 @@ TESTED = {
     r"python -m tests\.core\.annotators": "tests/core/test_annotators.py::test_",
     r"python -m tests\.fuzz.*": "tests/fuzz/test_fuzz.py",
     r"python -m tests\.faults.*": "tests/faults/test_faults.py",
-    r"python -m tests\.gold.*": "tests/gold/test_gold.py::test_verdicts_and_captions_equal_the_gold_ones_without_private_names",
+    r"python -m tests\.gold(\.posts)?( .*)?": (
+        "tests/gold/test_gold.py::test_verdicts_and_captions_equal_the_gold_ones_without_private_names"
+    ),
     r"mlflow models serve .*": (
         "tests/stages/build_search_index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
     ),

@@ -13,7 +13,7 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.streams import report_errors
-from flows import pipeline, rating, serve, server, worker
+from flows import pipeline, serve, server, worker
 from flows.server import prefect_server
 from tests.support.flows.clones import another_clone, make_origin
 
@@ -115,7 +115,7 @@ def test_every_command_refuses_in_one_line(
     monkeypatch.setenv("HEARSIGHT_ROOT", str(another_clone(origin, "two")))
     monkeypatch.setenv("PREFECT_API_URL", url := at("missing"))
     with temporary_settings({PREFECT_API_URL: url}):
-        for main, words in ((pipeline.main, []), (rating.main, ["english"]), (serve.main, []), (worker.main, ["--pool", "gpu"])):
+        for main, words in ((pipeline.main, []), (serve.main, []), (worker.main, ["--pool", "gpu"])):
             assert main(words) == 2
             (line,) = capsys.readouterr().err.splitlines()
             assert line.startswith("hearsight: http://127.0.0.1:") and "is no Prefect server (status 404)" in line

@@ -13,7 +13,7 @@ def test_without_a_source_of_people_one_line_says_what_is_lost_and_how_to_add_on
     assert "\n" not in line and "'person', not 'actor'" in line and "wikidata_index" in line
 
 
-@pytest.mark.parametrize("order", [["wikidata_index", "embedded"], ["embedded", "wikidata"], ["google"]])
+@pytest.mark.parametrize("order", [["wikidata_index", "embedded"], ["embedded", "google"], ["google"]])
 def test_with_a_source_of_people_nothing_is_said(order: list[str]) -> None:
     assert missing_people(order) == ""
 

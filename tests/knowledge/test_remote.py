@@ -1,4 +1,4 @@
-"""The network sources against a server on loopback that speaks their documented forms, and that misbehaves on demand."""
+"""Google's search against a server on loopback that speaks its documented form, and that misbehaves on demand."""
 
 from __future__ import annotations
 
@@ -17,17 +17,14 @@ from components.knowledge.cascade import Knowledge
 from components.knowledge.embedded import Embedded
 from components.knowledge.google import GoogleKnowledgeGraph
 from components.knowledge.kinds import Gate, HypernymAnswer
-from components.knowledge.remote import KnowledgeSettings, Question, Remote
+from components.knowledge.remote import KnowledgeSettings, Question
 from components.knowledge.setup import check_order, make_sources, require_key
-from components.knowledge.wikidata.choosing import Chooser
-from components.knowledge.wikidata.sparql import WikidataSparql
 from components.knowledge.words import Words
 from tests.support.knowledge.dictionary import extract
 from tests.support.knowledge.knowledge_server import KEY, State, knowledge_server
 
-FIELDS = ["results", "bindings", "name", "item", "value", "itemListElement", "result", "@id", "@type"]
+FIELDS = ["name", "value", "itemListElement", "result", "@id", "@type"]
 MIRA, OSTRAVA = Question("Mira Tolland", "PERSON"), Question("Ostrava Nova", "GPE")
-SERVICES = ["wikidata", "google"]
 
 
 @pytest.fixture
@@ -36,105 +33,84 @@ def server() -> Iterator[State]:
         yield state
 
 
-def source(name: str, state: State, folder: Path, **changed: Any) -> Remote:
-    address = {"wikidata": state.url, "google": state.url}
-    limits = {"timeout": 1.0, "retries": 2, "backoff": 0.01, "connections": 2}
-    settings = KnowledgeSettings.model_validate({**address, **limits, "contact": "me@here", **changed})
-    words, gate = Words(extract()), Gate(extract())
-    store = ResultCache(folder / "annotations")
-    if name == "wikidata":
-        return WikidataSparql(settings, store, Chooser(words, gate))
-    return GoogleKnowledgeGraph(settings, store, words, gate, KEY)
+def source(state: State, folder: Path, **changed: Any) -> GoogleKnowledgeGraph:
+    limits = {"google": state.url, "timeout": 1.0, "retries": 2, "backoff": 0.01, "connections": 2}
+    settings = KnowledgeSettings.model_validate({**limits, **changed})
+    return GoogleKnowledgeGraph(settings, ResultCache(folder / "annotations"), Words(extract()), Gate(extract()), KEY)
 
 
 @pytest.mark.parametrize(
-    ("service", "question", "expected"),
+    ("question", "expected"),
     [
-        ("wikidata", MIRA, HypernymAnswer("actor", "wikidata Q20")),
-        ("wikidata", Question("Mira Tolland", "WORK_OF_ART"), HypernymAnswer("film", "wikidata Q21")),
-        ("wikidata", OSTRAVA, HypernymAnswer("city", "wikidata Q23")),
-        ("wikidata", Question("Ostrava Nova", "ORG"), HypernymAnswer("automobile manufacturer", "wikidata Q24")),
-        ("wikidata", Question("Nowhere", "GPE"), None),
-        ("wikidata", Question('The "Q" } \\ Band', "ORG"), None),
-        ("google", MIRA, HypernymAnswer("actor", "google kg /m/0tol")),
-        ("google", Question("Mira Tolland", "WORK_OF_ART"), HypernymAnswer("film", "google kg /m/0fil")),
-        ("google", OSTRAVA, HypernymAnswer("city", "google kg /m/0ost")),
-        ("google", Question("Blue Anvils", "ORG"), HypernymAnswer("rock band", "google kg /g/1anv")),
-        ("google", Question("Ostrava Nova", "PERSON"), None),
-        ("google", Question("Nowhere", "GPE"), None),
+        (MIRA, HypernymAnswer("actor", "google kg /m/0tol")),
+        (Question("Mira Tolland", "WORK_OF_ART"), HypernymAnswer("film", "google kg /m/0fil")),
+        (OSTRAVA, HypernymAnswer("city", "google kg /m/0ost")),
+        (Question("Blue Anvils", "ORG"), HypernymAnswer("rock band", "google kg /g/1anv")),
+        (Question("Ostrava Nova", "PERSON"), None),
+        (Question("Nowhere", "GPE"), None),
     ],
 )
-def test_a_service_returns_the_word_of_the_type_with_its_identifier(
-    server: State, tmp_path: Path, service: str, question: Question, expected: HypernymAnswer | None
+def test_google_returns_the_word_of_the_type_with_its_identifier(
+    server: State, tmp_path: Path, question: Question, expected: HypernymAnswer | None
 ) -> None:
-    asked = source(service, server, tmp_path)
+    asked = source(server, tmp_path)
     asked.ask([question])
     assert asked.lookup(*question) == expected and asked.failures == 0
 
 
-@pytest.mark.parametrize("service", SERVICES)
-def test_answers_are_stored_also_those_of_unknown_names(server: State, tmp_path: Path, service: str) -> None:
+def test_answers_are_stored_also_those_of_unknown_names(server: State, tmp_path: Path) -> None:
     questions = [MIRA, OSTRAVA, Question("Nowhere", "GPE")]
-    source(service, server, tmp_path).ask(questions)
+    source(server, tmp_path).ask(questions)
     before = len(server.requests)
-    again = source(service, server, tmp_path)
+    again = source(server, tmp_path)
     assert len(again.ask(questions)) == 3 and len(server.requests) == before and again.requests == 0
     assert again.lookup(*MIRA) is not None and again.lookup("Nowhere", "GPE") is None
 
 
-def test_the_query_service_is_asked_as_documented_and_in_batches(server: State, tmp_path: Path) -> None:
-    asked = source("wikidata", server, tmp_path)
-    asked.ask(Question(f"Name {n}", "GPE") for n in range(60))
-    assert [seen["method"] for seen in server.requests] == ["POST"] * 3 and asked.requests == 3
-    assert all(seen["agent"] == "hearsight/0.1 (+me@here)" and seen["form"]["format"] == ["json"] for seen in server.requests)
-
-
 def test_google_is_asked_with_the_type_and_the_key(server: State, tmp_path: Path) -> None:
-    source("google", server, tmp_path).ask([MIRA])
-    form = server.requests[0]["form"]
+    source(server, tmp_path).ask([MIRA])
+    form, agent = server.requests[0]["form"], server.requests[0]["agent"]
     assert (form["types"], form["key"], form["languages"], form["query"]) == (["Person"], [KEY], ["en"], ["Mira Tolland"])
+    assert agent == "hearsight/0.1"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["429", "429 0", "503", "500", "garbage", "wrong", "slow"])
-def test_transient_errors_are_retried(server: State, tmp_path: Path, service: str, trouble: str) -> None:
+def test_transient_errors_are_retried(server: State, tmp_path: Path, trouble: str) -> None:
     server.script = [trouble]
-    asked = source(service, server, tmp_path)
+    asked = source(server, tmp_path)
     asked.ask([MIRA])
     assert asked.lookup(*MIRA) is not None and asked.requests == 2 and asked.failures == 0
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("trouble", ["429", "403", "500", "garbage", "wrong", "slow", "huge", "429 9999"])
 def test_a_failure_gives_a_one_line_error_and_stores_no_answer(
-    server: State, tmp_path: Path, service: str, trouble: str, caplog: pytest.LogCaptureFixture
+    server: State, tmp_path: Path, trouble: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.script = [trouble] * 3
-    asked = source(service, server, tmp_path)
+    asked = source(server, tmp_path)
     with caplog.at_level(logging.WARNING):
         assert asked.ask([MIRA]) == {}
     assert asked.lookup(*MIRA) is None and asked.failures == 1
     assert asked.requests == (1 if trouble in ("403", "huge", "429 9999") else 3)
     output = [record.getMessage() for record in caplog.records]
-    assert len(output) == 2 and output[0].startswith(f"knowledge: {service}") and "gave no answer to 1 of 1" in output[1]
+    assert len(output) == 2 and output[0].startswith("knowledge: google") and "gave no answer to 1 of 1" in output[1]
     assert KEY not in caplog.text
     server.script = []
-    later = source(service, server, tmp_path)
+    later = source(server, tmp_path)
     later.ask([MIRA])
     assert later.lookup(*MIRA) is not None
 
 
-@pytest.mark.parametrize("service", SERVICES)
 def test_an_unreachable_service_is_skipped_and_the_next_source_answers(
-    server: State, tmp_path: Path, service: str, caplog: pytest.LogCaptureFixture
+    server: State, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.url = "http://127.0.0.1:9/nothing"
-    asked = source(service, server, tmp_path, retries=0, connections=1)
+    asked = source(server, tmp_path, retries=0, connections=1)
     with caplog.at_level(logging.WARNING):
         asked.ask(Question(f"Name {n}", "GPE") for n in range(200))
-    assert asked.requests == 3 and asked.closed and asked.failures == (8 if service == "wikidata" else 200)
+    assert asked.requests == 3 and asked.closed and asked.failures == 200
     assert sum("not used any more" in record.getMessage() for record in caplog.records) == 1 and len(caplog.records) == 3
     cascade = Knowledge(extract(), [asked, Embedded(extract())])
     assert cascade.lookup("Paris", "GPE") == HypernymAnswer("city", "gazetteer")
@@ -144,7 +120,7 @@ def test_an_unreachable_service_is_skipped_and_the_next_source_answers(
 def test_a_rejected_key_stops_all_requests_and_appears_in_no_message(
     server: State, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = source("google", server, tmp_path, connections=1)
+    asked = source(server, tmp_path, connections=1)
     asked._key = "AIza-another-secret"  # type: ignore[attr-defined]
     with caplog.at_level(logging.DEBUG):
         asked.ask([MIRA, OSTRAVA])
@@ -155,7 +131,7 @@ def test_a_rejected_key_stops_all_requests_and_appears_in_no_message(
 
 def test_no_more_requests_are_under_way_than_connections(server: State, tmp_path: Path) -> None:
     server.delay = 0.03
-    source("google", server, tmp_path, connections=3).ask(Question(f"Name {n}", "GPE") for n in range(15))
+    source(server, tmp_path, connections=3).ask(Question(f"Name {n}", "GPE") for n in range(15))
     assert server.most_at_once <= 3 and len(server.requests) == 15
 
 
@@ -168,22 +144,17 @@ def test_no_more_requests_are_under_way_than_connections(server: State, tmp_path
     )
 )
 def test_json_answers_are_never_reported_as_unreadable(body: Any) -> None:
-    state = State()
-    for service in SERVICES:
-        asked = source(service, state, Path("/nonexistent"))
-        key = asked.key(*MIRA)
-        try:
-            answers = asked.parse(body, {key: MIRA})
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            continue
-        asked.choose(answers[key], *MIRA)
+    asked = source(State(), Path("/nonexistent"))
+    try:
+        answer = asked.parse(body)
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        return
+    asked.choose(answer, *MIRA)
 
 
 SETTINGS = KnowledgeSettings(
     index="",
-    wikidata="https://w.example",
     google="https://g.example",
-    contact="",
     timeout=1.0,
     retries=0,
     backoff=0.0,
@@ -197,7 +168,6 @@ SETTINGS = KnowledgeSettings(
         (["embeded"], {}, "'embeded' is no source of knowledge"),
         (["embedded", "embedded"], {}, "named twice"),
         (["wikidata_index"], {}, "knowledge_settings.index: is empty"),
-        (["wikidata"], {}, "contact: is empty"),
         (["google"], {"google": "ftp://x"}, "no web address"),
         (["embedded"], {"connections": 0}, "more than 0"),
         (["embedded"], {"retries": -1}, "not be negative"),
@@ -216,5 +186,5 @@ def test_google_needs_a_key_in_the_environment(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_sources_are_asked_in_the_order_of_the_parameter(tmp_path: Path) -> None:
-    made = make_sources(["wikidata", "embedded", "google"], SETTINGS, extract(), ResultCache(tmp_path), tmp_path)
-    assert [each.name for each in made] == ["wikidata", "embedded", "google"]
+    made = make_sources(["google", "embedded"], SETTINGS, extract(), ResultCache(tmp_path), tmp_path)
+    assert [each.name for each in made] == ["google", "embedded"]

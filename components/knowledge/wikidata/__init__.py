@@ -1,2 +1,1 @@
-"""Wikidata as a source of hypernyms (CC0): a local index made from its JSON dump, and its SPARQL endpoint. Both choose alike
-(``choosing``)."""
+"""Wikidata as a source of hypernyms (CC0): a local index made from its JSON dump."""

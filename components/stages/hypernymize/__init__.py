@@ -54,7 +54,7 @@ class Params(Settings):
     rewriter: str = RULES
     """What rewrites: rules, or the name of a text model of ``params.yaml: server``. Ours."""
     knowledge: list[str] = ["embedded"]
-    """Sources of hypernyms in the order of lookup: embedded, wikidata_index, wikidata, google. Ours; CC §3: the Google Knowledge
+    """Sources of hypernyms in the order of lookup: embedded, wikidata_index, google. Ours; CC §3: the Google Knowledge
     Graph, which knows people. The embedded source needs no network, key or index, and the run says what is lost."""
     knowledge_settings: KnowledgeSettings = KnowledgeSettings()
     """Settings of the sources other than embedded."""

@@ -1,9 +1,9 @@
 """Run hypernymize: look up names, rewrite each text, count the concepts, and drop captions with a rare one.
 
-For each network source in order, a map rewrites with the sources before it and collects the names that it would look up. The
-stage's own process requests the answers that are not stored yet, in batches. A digest of the answers is part of the cache key of
-the rewriting. So the rewriting is a pure function, workers never use the network, and a later answer causes the affected shards
-to be rewritten. A local index enters that key by its own digest.
+For Google, a map rewrites with the sources before it and collects the names that it would look up. The stage's own process
+requests the answers that are not stored yet. A digest of the answers is part of the cache key of the rewriting. So the rewriting
+is a pure function, workers never use the network, and a later answer causes the affected shards to be rewritten. A local index
+enters that key by its own digest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from components.hub.chosen import ChosenModel, choose_model, resources_for
 from components.knowledge.cascade import Knowledge
 from components.knowledge.people import missing_people
 from components.knowledge.remote import KnowledgeSettings, Question, Remote
-from components.knowledge.setup import NETWORK, make_sources, recording_cascade, require_key
+from components.knowledge.setup import make_sources, recording_cascade, require_key
 from components.knowledge.wikidata.index import read_about
 from components.language.named_entities import NamedEntities
 from components.language.parser import Parse
@@ -63,35 +63,32 @@ def prepare_knowledge(stage: Stage, rewriting: Mapping[str, Any], plan: Mapping[
         stage.note_parent("model of names", chosen.digest)
     if order == ["embedded"]:
         return shared
-    # Settings that change no answer (timeouts, contact) are not part of the key.
-    addresses = {
-        name: getattr(settings, field) for name, field in (("wikidata_index", "index"), *zip(NETWORK, NETWORK, strict=True))
-    }
+    # Settings that change no answer (timeouts) are not part of the key.
+    addresses = {"wikidata_index": settings.index, "google": settings.google}
     shared["addresses"] = {name: address for name, address in addresses.items() if name in order}
     if "wikidata_index" in order:
         shared["states"]["wikidata_index"] = digest = read_about(installed_file(stage.project, settings.index))["digest"]
         stage.note_parent("wikidata index", digest)
-    resources = _resources(shared)
-    for name in [name for name in order if name in NETWORK]:
+    if "google" in order:
         refs = stage.map(
             question_shard,
             stage.inputs["input"].shards,
-            step=f"questions_{name}",
+            step="questions_google",
             params=rewriting,
-            shared=shared | {"listen": name},
+            shared=shared,
             publish=False,
             conserve=False,
-            resources=resources,
+            resources=_resources(shared),
         )
-        rows = [row for ref in refs for row in ref.read(["name", "kind"]).to_pylist()]
-        source = make_sources([name], settings, load_wordnet(), stage.annotations, stage.project)[0]
+        questions = {Question(**row) for ref in refs for row in ref.read(["name", "kind"]).to_pylist()}
+        (source,) = make_sources(["google"], settings, load_wordnet(), stage.annotations, stage.project)
         assert isinstance(source, Remote)
-        answers = source.ask(Question(row["name"], row["kind"]) for row in rows)
-        shared["states"][name] = digest_value(sorted((key, digest_value(answer)) for key, answer in answers.items()))
-        stage.note_parent(name, shared["states"][name])
-        stage.metric(f"knowledge_{name}_questions", len({(row["name"], row["kind"]) for row in rows}))
-        stage.metric(f"knowledge_{name}_requests", source.requests)
-        stage.metric(f"knowledge_{name}_failures", source.failures)
+        answers = source.ask(questions)
+        shared["states"]["google"] = digest_value(sorted((key, digest_value(answer)) for key, answer in answers.items()))
+        stage.note_parent("google", shared["states"]["google"])
+        stage.metric("knowledge_google_questions", len(questions))
+        stage.metric("knowledge_google_requests", source.requests)
+        stage.metric("knowledge_google_failures", source.failures)
     return shared
 
 
@@ -114,11 +111,9 @@ def rewritten_shard(table: pa.Table, task: Task) -> ShardOut:
 
 
 def question_shard(table: pa.Table, task: Task) -> ShardOut:
-    """Return the names of a shard that the source ``task.shared["listen"]`` would look up, with types, distinct and sorted."""
+    """Return the names of a shard that Google would look up, with types, distinct and sorted."""
     shared = task.shared
-    cascade, listener = recording_cascade(
-        shared["order"], shared["listen"], _settings(shared), load_wordnet(), task.annotations, task.project
-    )
+    cascade, listener = recording_cascade(shared["order"], _settings(shared), load_wordnet(), task.annotations, task.project)
     rewrite_shard(table, task, cascade)
     rows = [question._asdict() for question in sorted(listener.questions)]
     return ShardOut(
@@ -129,8 +124,7 @@ def question_shard(table: pa.Table, task: Task) -> ShardOut:
 def _settings(shared: Mapping[str, Any]) -> Any:
     """Return the settings that decide answers; a worker sends no requests, so the others are unused."""
     addresses = shared["addresses"]
-    index, wikidata, google = (addresses.get(name, "") for name in ("wikidata_index", "wikidata", "google"))
-    return KnowledgeSettings(index=index, wikidata=wikidata, google=google)
+    return KnowledgeSettings(index=addresses.get("wikidata_index", ""), google=addresses.get("google", ""))
 
 
 def rewrite_shard(table: pa.Table, task: Task, knowledge: Knowledge) -> ShardOut:

@@ -8,7 +8,6 @@ from typing import Any
 def sources(*order: str, url: str = "http://127.0.0.1:9/nothing", index: str = "", **changed: Any) -> dict[str, Any]:
     """``knowledge`` and ``knowledge_settings``: the embedded source alone unless others are named."""
     settings = {
-        "index": index, "wikidata": url, "google": url, "contact": "me@here.example",
-        "timeout": 2.0, "retries": 0, "backoff": 0.0, "connections": 2,
+        "index": index, "google": url, "timeout": 2.0, "retries": 0, "backoff": 0.0, "connections": 2,
     }  # fmt: skip
     return {"knowledge": list(order) or ["embedded"], "knowledge_settings": settings | changed}

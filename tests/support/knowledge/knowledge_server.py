@@ -1,12 +1,11 @@
-"""A server on loopback that speaks the documented forms of Wikidata's query service and of Google's Knowledge Graph Search.
+"""A server on loopback that speaks the documented form of Google's Knowledge Graph Search.
 
-It answers from the invented items of ``wikidata_dump``, or, while ``script`` holds behaviours, misbehaves as the next one says.
+It answers from invented items, or, while ``script`` holds behaviours, misbehaves as the next one says.
 """
 
 from __future__ import annotations
 
 import json
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -15,10 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support.knowledge.wikidata_dump import CLASSES, ENTITIES
-
 KEY = "AIza-secret-of-the-test"
-LABELS = {each["id"]: each["labels"]["en"]["value"] for each in CLASSES}
 GOOGLE: list[dict[str, Any]] = [
     {"@id": "kg:/m/0tol", "name": "Mira Tolland", "@type": ["Person", "Thing"], "description": "Norwegian actor and director"},
     {"@id": "kg:/m/0fil", "name": "Mira Tolland", "@type": ["Movie", "Thing"], "description": "2003 film"},
@@ -41,58 +37,15 @@ class State:
         self.delay = 0.0
 
 
-def bindings(names: list[str]) -> list[dict[str, Any]]:
-    """The rows of the query service for some names."""
-
-    def uri(number: int) -> dict[str, str]:
-        return {"type": "uri", "value": f"http://www.wikidata.org/entity/Q{number}"}
-
-    def text(value: str) -> dict[str, str]:
-        return {"xml:lang": "en", "type": "literal", "value": value}
-
-    rows = []
-    for name in names:
-        for each in ENTITIES:
-            labels = {term["value"] for term in each["labels"].values()} if each["labels"] else set()
-            if name not in labels or not each["sitelinks"]:
-                continue
-            for prop in ("P31", "P106"):
-                stated = each["claims"].get(prop, []) if each["claims"] else []
-                # wdt: knows the statements of the best rank only.
-                preferred = [statement for statement in stated if statement["rank"] == "preferred"]
-                for statement in preferred or stated:
-                    value = statement["mainsnak"].get("datavalue", {}).get("value", {})
-                    if not value or f"Q{value['numeric-id']}" not in LABELS or statement["rank"] == "deprecated":
-                        continue
-                    rows.append(
-                        {
-                            "name": text(name),
-                            "item": uri(int(each["id"][1:])),
-                            "what": {"type": "literal", "value": prop},
-                            "sites": {"type": "literal", "value": str(len(each["sitelinks"]))},
-                            "class": uri(value["numeric-id"]),
-                            "label": text(LABELS[f"Q{value['numeric-id']}"]),
-                        }
-                    )
-    return rows
-
-
 class Handler(BaseHTTPRequestHandler):
     """One request."""
 
     protocol_version = "HTTP/1.1"
 
-    def do_POST(self) -> None:
-        form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-        self._serve({"form": form})
-
     def do_GET(self) -> None:
-        self._serve({"form": parse_qs(urlsplit(self.path).query)})
-
-    def _serve(self, seen: dict[str, Any]) -> None:
         state: State = self.server.state  # type: ignore[attr-defined]
-        form = seen["form"]
-        state.requests.append(seen | {"method": self.command, "agent": self.headers.get("User-Agent", "")})
+        form = parse_qs(urlsplit(self.path).query)
+        state.requests.append({"form": form, "agent": self.headers.get("User-Agent", "")})
         state.at_once += 1
         state.most_at_once = max(state.most_at_once, state.at_once)
         try:
@@ -105,15 +58,9 @@ class Handler(BaseHTTPRequestHandler):
             elif behaviour == "garbage":
                 self._send(200, b"<html>Please log in</html>")
             elif behaviour == "wrong":
-                self._send(200, json.dumps({"results": {"bindings": [{"name": 3}]}, "itemListElement": [{"result": 3}]}).encode())
+                self._send(200, json.dumps({"itemListElement": [{"result": 3}]}).encode())
             elif behaviour == "huge":
                 self._send(200, b"[" + b" " * 9_000_000 + b"]")
-            elif "query" in form and self.command == "POST":
-                assert form["format"] == ["json"]
-                names = re.findall(r'"((?:[^"\\]|\\.)*)"@en', form["query"][0].split("}")[0])
-                unescaped = [name.replace('\\"', '"').replace("\\\\", "\\") for name in names]
-                body = {"head": {"vars": ["name"]}, "results": {"bindings": bindings(unescaped)}}
-                self._send(200, json.dumps(body).encode())
             else:
                 self._google(form)
         finally:

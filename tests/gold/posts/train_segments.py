@@ -1,4 +1,4 @@
-"""Train the score of segments of a post's caption (``hearsight train-segments``): does a segment describe an image?
+"""``python -m tests.gold.posts.train_segments``: train the score of segments of a post's caption, whether one describes an image.
 
 It learns from captions with the description that each should give. A segment of the text behind the tag is positive if its words
 come next in the description. Each description is learned once more as the stage writes it: in one line, with nothing to remove.
@@ -6,6 +6,7 @@ come next in the description. Each description is learned once more as the stage
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
@@ -17,9 +18,12 @@ from scipy.sparse import csr_matrix
 
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.printing import print_line
+from components.core.streams import report_errors, run_program
 from components.core.text_encoding import parse_json_lines, read_text
 from components.language.identification import language_probability
 from components.language.logistic import Features, choose_features
+from components.stages.extract_descriptions import LISTS
 from components.stages.extract_descriptions.describing import BIAS, START, features
 from components.stages.extract_descriptions.extract import text_to_cut
 from components.stages.extract_descriptions.forms import HASHED
@@ -27,7 +31,7 @@ from components.stages.extract_descriptions.marks import without_marks
 from components.stages.extract_descriptions.rules import Rules, load_rules
 from components.stages.extract_descriptions.segments import split
 from components.stages.extract_descriptions.words import count_words, words_of
-from components.tools.describing_runs import Text, fit_runs
+from tests.gold.posts.describing_runs import Text, fit_runs
 
 PENALTY = 0.3
 LEAST = 4
@@ -122,3 +126,19 @@ def label(pieces: Sequence[str], description: str) -> list[bool]:
         labels.append(positive)
         at += blocks[-1].b + blocks[-1].size if positive else 0
     return labels
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the weights and print what they were trained on; return 2 for an unusable file."""
+    parser = argparse.ArgumentParser(prog="python -m tests.gold.posts.train_segments", description="Train the score of segments.")
+    parser.add_argument("files", nargs="+", type=Path, help="JSON lines with caption and its description or null; twice: double")
+    parser.add_argument("--language", default="pt", help="language of the captions (ISO 639-1)")
+    parser.add_argument("--about", default="", help="what the captions are; the file of weights says it")
+    parser.add_argument("--out", type=Path, help="the file of weights (default: that of the project)")
+    chosen = parser.parse_args(arguments)
+    path = chosen.out or LISTS / f"segments.{chosen.language}.json"
+    return report_errors(lambda: print_line(train(chosen.files, path, chosen.language, chosen.about) | {"weights": str(path)}))
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -1,4 +1,4 @@
-"""Weights under which the run of segments that describes is the likeliest of all runs of its text (``hearsight train-segments``).
+"""Weights under which the run of segments that describes is the likeliest of all runs of its text (``train_segments``).
 
 A run's score is the sum of its segments' log odds, less the price of a later start, as in ``best_run``; the empty run's is 0. The
 likelihood of the labelled run is the softmax over all runs of its text: a linear chain with one interval of positives.

@@ -11,10 +11,9 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.stages.extract_descriptions import LISTS
-from components.tools.describing_runs import Text, fit_runs
-from components.tools.train_segments import label, train
+from tests.gold.posts.describing_runs import Text, fit_runs
+from tests.gold.posts.train_segments import label, main, train
 from tests.support import PROJECT
-from tests.support.command import hearsight
 
 CASES = PROJECT / "tests/gold/posts/taught.jsonl"
 
@@ -25,11 +24,10 @@ def test_equal_files_give_equal_weights_byte_for_byte(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_the_command_prints_what_it_wrote(tmp_path: Path) -> None:
-    done = hearsight("train-segments", str(CASES), "--about", "cases", "--out", str(tmp_path / "weights.json"))
-    assert done.returncode == 0, done.stderr
+def test_the_command_prints_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(CASES), "--about", "cases", "--out", str(tmp_path / "weights.json")]) == 0
     assert json.loads((tmp_path / "weights.json").read_text())["trained_on"]["about"] == "cases"
-    assert json.loads(done.stdout)["weights"] == str(tmp_path / "weights.json")
+    assert json.loads(capsys.readouterr().out)["weights"] == str(tmp_path / "weights.json")
 
 
 def test_the_project_s_weights_say_what_they_were_trained_on() -> None:
