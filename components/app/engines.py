@@ -1,6 +1,6 @@
-"""Search engines of the application: loaded in the background, kept, and opened anew when the alias or the files change.
+"""Search engines of the application: loaded in the background, kept, and opened anew when the index changes.
 
-The engine of a dataset is its registered index, else the project's own, with the speech of its items.
+The engine of a dataset is the index in its output, with the speech of its items.
 """
 
 from __future__ import annotations
@@ -21,17 +21,14 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph
 from components.core.records import SEARCH_STAGE
 from components.core.stage_output import StageOutput
-from components.search.index import INDEX as INDEX_FILE
 from components.search.queries import Query
-from components.search.searcher import INDEX, KINDS, Searcher, SearchResult
+from components.search.searcher import KINDS, Searcher, SearchResult
 from components.tools.describe.models import FoundModel, Models
 from components.tools.describe.speech import say
 from components.tools.describe.voices import default_voice
-from components.tracking.models import KIND, registered_name
-from components.tracking.registered import has_registry
 
 RECHECK_SECONDS = 60.0
-"""Time between two questions to MLflow and the disk whether an opened index is still the one to use."""
+"""Time between two questions whether an opened index is still that of the output."""
 log = logging.getLogger(__name__)
 
 
@@ -51,28 +48,25 @@ class SearchEngine:
     dataset: str
     searcher: Searcher
     found: FoundModel
-    note: str
-    """Why it is not the registered model; empty if it is."""
     speech: StageOutput | None
     """The output with the indexed speech; None if the project lacks it or has another."""
-    stamp: tuple[str, int]
     _lock: RLock = field(default_factory=RLock, repr=False, compare=False)
 
     @classmethod
     def open(cls, graph: Graph, dataset: str) -> SearchEngine:
-        """Open the registered version with the alias ``best``, else the project's output.
+        """Open a dataset's index.
 
         Raises:
-            HearsightError: there is neither, or it is damaged.
+            HearsightError: there is none, or it is damaged.
         """
-        found, note = find_index(graph, dataset)
+        found = find_index(graph, dataset)
         searcher = Searcher.open(found.folder, Models(graph, registry=False).encoder_weights(dataset))
-        return cls(dataset, searcher, found, note, searcher.speech(graph.root), stamp_of(found))
+        return cls(dataset, searcher, found, searcher.speech(graph.root))
 
     @property
     def name(self) -> str:
-        """The model that answers, with its version."""
-        return f"{registered_name(self.dataset, KIND)}, {self.found.version}"
+        """The index that answers, with its version."""
+        return f"{self.dataset}, {self.found.version}"
 
     def search(self, query: Query, k: int, kinds: tuple[str, ...] = KINDS, language: str = "") -> dict[str, list[SearchResult]]:
         """Return the nearest items of each kind; fewer than ``k`` if the index holds fewer."""
@@ -173,7 +167,7 @@ class Engines:
 
     def _recheck(self, dataset: str, engine: SearchEngine) -> None:
         self._checked[dataset] = time.monotonic()
-        if stamp_of(find_index(self.services.graph, dataset)[0]) != engine.stamp:
+        if find_index(self.services.graph, dataset) != engine.found:
             self._ready.discard(dataset)
             self.services.forget(_name(dataset))
 
@@ -198,30 +192,8 @@ def _name(dataset: str) -> str:
     return f"search engine of {dataset}"
 
 
-def find_index(graph: Graph, dataset: str) -> tuple[FoundModel, str]:
-    """Return the index of a dataset, and why it is not the registered one; empty if it is.
-
-    Raises:
-        HearsightError: there is none.
-    """
-    note = ""
-    try:
-        if (found := Models(graph).index(dataset)) and found.version.startswith("version"):
-            return found, ""
-        if not has_registry(graph.root):
-            note = "the project has no MLflow yet"
-    except HearsightError as error:
-        note = error.what
-    found = Models(graph, registry=False).index(dataset)
-    if found is None:
-        raise HearsightError("has no finished index", where=dataset, hint=f"run `dvc repro {SEARCH_STAGE}@{dataset}`")
-    return found, note or f"MLflow has no {registered_name(dataset, KIND)}@best"
-
-
-def stamp_of(found: FoundModel) -> tuple[str, int]:
-    """Return what changes when another version is found, or the files of this one change, as in a takedown."""
-    try:
-        changed = (found.folder / INDEX / INDEX_FILE).stat().st_mtime_ns
-    except OSError:
-        changed = 0
-    return f"{found.folder} {found.version}", changed
+def find_index(graph: Graph, dataset: str) -> FoundModel:
+    """Return the index of a dataset; raise HearsightError if there is none."""
+    if found := Models(graph, registry=False).index(dataset):
+        return found
+    raise HearsightError("has no finished index", where=dataset, hint=f"run `dvc repro {SEARCH_STAGE}@{dataset}`")
