@@ -80,17 +80,16 @@ def _describer(request: Request, language: str) -> Describer:
     if language not in LANGUAGES:
         raise HearsightError(f"'{language}' is not a language here", hint=f"choose {', '.join(LANGUAGES)}")
 
-    def opened() -> tuple[Describer, list[int]]:
-        describer = Describer.open(services.settings.root, language, interface=interface)
-        return describer, _stamp(services.settings.root, describer)
+    root = services.settings.root
 
+    def opened() -> tuple[Describer, list[int]]:
+        describer = Describer.open(root, language, interface=interface)
+        return describer, _stamp(root, describer)
+
+    describer: Describer
     name = f"describer {language} {interface}"
-    describer, stamp = services.get(name, opened)
-    if _stamp(services.settings.root, describer) != stamp:
-        services.forget(name)
-        describer, _ = services.get(name, opened)
-    loaded: Describer = describer
-    return loaded
+    describer, _ = services.get_current(name, opened, lambda loaded: _stamp(root, loaded[0]) == loaded[1])
+    return describer
 
 
 def _stamp(root: Path, describer: Describer) -> list[int]:
