@@ -144,9 +144,9 @@ def _plan_stores(plan: Plan, graph: Graph, repo: Any, search: FileSearch) -> set
                 plan.manual.append(f"{objects.name}: {stored.VERSIONING}")
         else:
             current = of_dvc = of_dvc or versions.find_current_objects(plan.root, objects)  # of the cache, which comes first
-        outdated = versions.find_outdated(objects, search, current, searched)
-        tainted |= outdated.tainted
-        for path, why in sorted(outdated.paths.items()):
+        outdated, holders = versions.find_outdated(objects, search, current, searched)
+        tainted |= holders
+        for path, why in sorted(outdated.items()):
             plan.add(f"{objects.name}: {path.removeprefix(f'{plan.root}/')}", why, partial(objects.remove, path))
     return tainted
 
@@ -158,7 +158,7 @@ def _erase(root: Path, folder: Path, listed: Takedown, urls: Collection[str]) ->
 
 
 def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[str]) -> None:
-    maybe_tainted = find_maybe_tainted(plan.root, tracker)
+    maybe_tainted = tracker.find_maybe_tainted()
     plan.models = tracker.find_tainted_models(tainted, maybe_tainted)
     older = tracker.add_descendants(tainted) | maybe_tainted
     for artefact in tracker.find_artefacts(search, older, current_digests(plan.root)):
@@ -172,12 +172,6 @@ def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[
             plan.add(f"mlflow.db: {column}", f"{count} values with addresses", lambda: None)
     if tracker.database is not None and counts:
         plan.add("mlflow.db", "its free pages, rewritten", partial(tracker.redact_database, search))
-
-
-def find_maybe_tainted(root: Path, tracker: Tracker) -> set[str]:
-    """Return the digests of outputs made from a snapshot before something was removed from it."""
-    before = evidence.find_outdated_digests(root)
-    return tracker.add_descendants(before) - before
 
 
 REPRO_FIRST = "run `dvc repro` first: a purge deletes what older runs left"

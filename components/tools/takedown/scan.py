@@ -22,7 +22,7 @@ from components.tools.takedown import evidence, ratings, stored, versions
 from components.tools.takedown.covered import find_covered
 from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.file_search import ADDRESS_COLUMNS, FileSearch, Matcher, may_hold_crawl_addresses
-from components.tools.takedown.plan import current_digests, find_maybe_tainted, open_repo
+from components.tools.takedown.plan import current_digests, open_repo
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.erase import count_affected
@@ -100,7 +100,7 @@ def _scan_stores(root: Path, repo: Any, search: FileSearch, report: Report) -> s
     tainted: set[str] = set()
     searched: dict[str, set[str]] = {}
     for objects in stored.open_stores(root, repo):
-        tainted |= versions.find_outdated(objects, search, set(), searched).tainted
+        tainted |= versions.find_outdated(objects, search, set(), searched)[1]
         report.remotes.append(objects.name)
         for oid in objects.ids():
             if oid in searched:
@@ -118,7 +118,7 @@ def _scan_mlflow(root: Path, tracker: Tracker, search: FileSearch, tainted: set[
     else:
         for path in sorted(tracker.database.parent.glob(f"{tracker.database.name}*")):
             report.add(path.name, search.in_file(path))
-    models = tracker.find_tainted_models(tainted, find_maybe_tainted(root, tracker))
+    models = tracker.find_tainted_models(tainted, tracker.find_maybe_tainted())
     report.models = [{"model": f"{name}/{version}", "tainted": grade} for (name, version), grade in sorted(models.items())]
 
 

@@ -20,10 +20,13 @@ from urllib.parse import unquote, urlsplit
 
 from components.core.digests import canonical_json, digest_value
 from components.core.records import MODEL_STAGES
+from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.tools.takedown.caches import compact_database
+from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tracking.lineage_records import tag
 from components.tracking.record import TAG, connect, dataset_of, tracking_uri
+from components.web.takedown_journal import read_removals
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -89,6 +92,17 @@ class Tracker:
             more = {tag(run, "output_digest") for run in self.runs if _parents(run) & more} - descendants - {""}
             descendants |= more
         return descendants
+
+    def find_maybe_tainted(self) -> set[str]:
+        """Return the digests of outputs made from a snapshot before something was removed from it."""
+        before: set[str] = set()
+        for folder in list_snapshots(self.root):
+            digests = {removal["before"] for removal in read_removals(folder)}
+            before |= digests
+            if digests and (folder / INPUTS_FILE).exists():
+                files = json.loads((folder / INPUTS_FILE).read_bytes())["files"]
+                before |= {digest_with_files(digest, files) for digest in digests}
+        return self.add_descendants(before) - before
 
     def owns(self, uri: str) -> bool:
         """Return whether an artefact address is in this project: addresses are absolute, and a copy names the original's."""
