@@ -1,15 +1,14 @@
-"""Search engines of the application: loaded in the background, kept, and opened anew when the alias or the files change.
+"""Search engines of the application: loaded in the background, kept, and opened anew when the index changes.
 
-The engine of a dataset is its registered index, else the project's own, with the speech of its items.
+The engine of a dataset is the index in its output, with the speech of its items.
 """
 
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from threading import Lock, RLock, Thread
 from typing import Any, NamedTuple
 
@@ -19,19 +18,15 @@ from numpy.typing import NDArray
 from components.app.services import Services
 from components.core.errors import HearsightError
 from components.core.graph import Graph
+from components.core.manifest import NAME
 from components.core.records import SEARCH_STAGE
 from components.core.stage_output import StageOutput
-from components.search.index import INDEX as INDEX_FILE
 from components.search.queries import Query
-from components.search.searcher import INDEX, KINDS, Searcher, SearchResult
-from components.tools.describe.models import FoundModel, Models
+from components.search.searcher import KINDS, Searcher, SearchResult
+from components.tools.describe.models import Models
 from components.tools.describe.speech import say
 from components.tools.describe.voices import default_voice
-from components.tracking.models import KIND, registered_name
-from components.tracking.registered import has_registry
 
-RECHECK_SECONDS = 60.0
-"""Time between two questions to MLflow and the disk whether an opened index is still the one to use."""
 log = logging.getLogger(__name__)
 
 
@@ -50,29 +45,37 @@ class SearchEngine:
 
     dataset: str
     searcher: Searcher
-    found: FoundModel
-    note: str
-    """Why it is not the registered model; empty if it is."""
+    version: str
+    made: int
+    """When its output was finished, in nanoseconds."""
     speech: StageOutput | None
     """The output with the indexed speech; None if the project lacks it or has another."""
-    stamp: tuple[str, int]
     _lock: RLock = field(default_factory=RLock, repr=False, compare=False)
 
     @classmethod
     def open(cls, graph: Graph, dataset: str) -> SearchEngine:
-        """Open the registered version with the alias ``best``, else the project's output.
+        """Open a dataset's index and load its model.
 
         Raises:
-            HearsightError: there is neither, or it is damaged.
+            HearsightError: there is none, or it is damaged.
         """
-        found, note = find_index(graph, dataset)
-        searcher = Searcher.open(found.folder, Models(graph, registry=False).encoder_weights(dataset))
-        return cls(dataset, searcher, found, note, searcher.speech(graph.root), stamp_of(found))
+        models = Models(graph, registry=False)
+        if (found := models.index(dataset)) is None:
+            raise HearsightError("has no finished index", where=dataset, hint=f"run `dvc repro {SEARCH_STAGE}@{dataset}`")
+        made = _made(found.folder)
+        searcher = Searcher.open(found.folder, models.encoder_weights(dataset))
+        searcher.encoder  # noqa: B018  (loads the model now)
+        return cls(dataset, searcher, found.version, made, searcher.speech(graph.root))
 
     @property
     def name(self) -> str:
-        """The model that answers, with its version."""
-        return f"{registered_name(self.dataset, KIND)}, {self.found.version}"
+        """The index that answers, with its version."""
+        return f"{self.dataset}, {self.version}"
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the output is the one that was opened, or is being made anew."""
+        return _made(self.searcher.folder) in (0, self.made)
 
     def search(self, query: Query, k: int, kinds: tuple[str, ...] = KINDS, language: str = "") -> dict[str, list[SearchResult]]:
         """Return the nearest items of each kind; fewer than ``k`` if the index holds fewer."""
@@ -134,8 +137,7 @@ class Engines:
         self.services = services
         self._lock = Lock()
         self._ready: set[str] = set()
-        self._working: set[str] = set()
-        self._checked: dict[str, float] = {}
+        self._loading: set[str] = set()
 
     @property
     def datasets(self) -> list[str]:
@@ -154,74 +156,32 @@ class Engines:
         """
         if dataset not in self.datasets:
             raise HearsightError(f"there is no index '{dataset}'", hint=f"known are: {', '.join(self.datasets) or 'none'}")
-        engine = self.services.get(_name(dataset), lambda: self._open(dataset))
-        if time.monotonic() - self._checked[dataset] > RECHECK_SECONDS:
-            self._in_background(dataset, lambda: self._recheck(dataset, engine))
-        return engine
-
-    def preload(self, dataset: str) -> None:
-        """Begin to load a dataset's engine; its errors are shown by the first search."""
-        if not self.is_ready(dataset):
-            self._in_background(dataset, lambda: self.get(dataset))
-
-    def _open(self, dataset: str) -> SearchEngine:
-        engine = SearchEngine.open(self.services.graph, dataset)
-        engine.searcher.encoder  # noqa: B018  (loads the model now)
-        self._checked[dataset] = time.monotonic()
+        name = f"search engine of {dataset}"
+        engine = self.services.get_current(
+            name, lambda: SearchEngine.open(self.services.graph, dataset), lambda engine: engine.is_current
+        )
         self._ready.add(dataset)
         return engine
 
-    def _recheck(self, dataset: str, engine: SearchEngine) -> None:
-        self._checked[dataset] = time.monotonic()
-        if stamp_of(find_index(self.services.graph, dataset)[0]) != engine.stamp:
-            self._ready.discard(dataset)
-            self.services.forget(_name(dataset))
-
-    def _in_background(self, dataset: str, work: Callable[[], object]) -> None:
+    def preload(self, dataset: str) -> None:
+        """Begin to load a dataset's engine in the background; its errors are shown by the first search."""
         with self._lock:
-            if dataset in self._working:
+            if dataset in self._ready | self._loading:
                 return
-            self._working.add(dataset)
+            self._loading.add(dataset)
 
-        def run() -> None:
+        def load() -> None:
             try:
-                work()
+                self.get(dataset)
             except HearsightError as error:
                 log.info("%s: %s", dataset, error)
             finally:
-                self._working.discard(dataset)
+                self._loading.discard(dataset)
 
-        Thread(target=run, name=f"search {dataset}", daemon=True).start()
-
-
-def _name(dataset: str) -> str:
-    return f"search engine of {dataset}"
+        Thread(target=load, name=f"search {dataset}", daemon=True).start()
 
 
-def find_index(graph: Graph, dataset: str) -> tuple[FoundModel, str]:
-    """Return the index of a dataset, and why it is not the registered one; empty if it is.
-
-    Raises:
-        HearsightError: there is none.
-    """
-    note = ""
-    try:
-        if (found := Models(graph).index(dataset)) and found.version.startswith("version"):
-            return found, ""
-        if not has_registry(graph.root):
-            note = "the project has no MLflow yet"
-    except HearsightError as error:
-        note = error.what
-    found = Models(graph, registry=False).index(dataset)
-    if found is None:
-        raise HearsightError("has no finished index", where=dataset, hint=f"run `dvc repro {SEARCH_STAGE}@{dataset}`")
-    return found, note or f"MLflow has no {registered_name(dataset, KIND)}@best"
-
-
-def stamp_of(found: FoundModel) -> tuple[str, int]:
-    """Return what changes when another version is found, or the files of this one change, as in a takedown."""
-    try:
-        changed = (found.folder / INDEX / INDEX_FILE).stat().st_mtime_ns
-    except OSError:
-        changed = 0
-    return f"{found.folder} {found.version}", changed
+def _made(folder: Path) -> int:
+    """Return when the output with the folder ``search`` was finished, in nanoseconds; 0 if it is not."""
+    manifest = folder.parent / NAME
+    return manifest.stat().st_mtime_ns if manifest.is_file() else 0

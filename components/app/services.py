@@ -36,6 +36,14 @@ class Services:
             opened: T = self._opened[name]
             return opened
 
+    def get_current(self, name: str, opener: Callable[[], T], is_current: Callable[[T], bool]) -> T:
+        """Return the resource of this name, opened anew if it is not current."""
+        resource = self.get(name, opener)
+        if not is_current(resource):
+            self.forget(name)
+            resource = self.get(name, opener)
+        return resource
+
     def forget(self, name: str) -> None:
         """Open the resource anew at its next use, e.g. since its files changed."""
         self._opened.pop(name, None)

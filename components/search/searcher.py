@@ -1,4 +1,4 @@
-"""A search folder: the index, its model and thumbnails, as opened by ``hearsight search`` and the MLflow model.
+"""A search folder: the index, its model and thumbnails, as opened by ``hearsight search`` and the application.
 
 | in the folder | content |
 |---|---|

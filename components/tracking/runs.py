@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from components.core.addresses import LINEAGE
 from components.core.digests import canonical_json, digest_value, sha256_file
-from components.core.records import MODEL_STAGES, SEARCH_STAGE
+from components.core.records import MODEL_STAGES
 from components.core.text_encoding import csv_text
 from components.tracking.model_scores import log_scores
-from components.tracking.models import log_models, log_search
+from components.tracking.models import log_models
 from components.tracking.record import TAG, Record, experiment_id, run_name
 from components.tracking.writing import MOST, SETTINGS, log_batches, log_inputs, log_lineage, log_settings, source_tags
 
@@ -59,8 +59,6 @@ def log_record(client: MlflowClient, root: Path, record: Record) -> str:
         _log_files(client, run_id, out)
         if record.stage in MODEL_STAGES:
             log_models(client, root, run_id, out, record)
-        if record.stage == SEARCH_STAGE:
-            log_search(client, run_id, out, record)
     else:
         # A record without linked files: the output was written again meanwhile.
         client.set_tag(run_id, f"{TAG}files", "the output had changed before its files could be logged")
@@ -149,10 +147,10 @@ def _log_usage(client: MlflowClient, run_id: str, record: Record) -> None:
 
 def files_to_log(stage: str, manifest: Manifest) -> list[str]:
     """Return the relative paths of the files of an output that :func:`log_record` reads."""
-    all_files = stage in MODEL_STAGES or stage == SEARCH_STAGE
+    trains = stage in MODEL_STAGES
     names = ["manifest.json", LINEAGE]
-    names += [entry.path for entry in manifest.files if all_files or _is_figure(entry.path, entry.bytes)]
-    return names + [f"shards/{shard.name}.parquet" for shard in manifest.shards if stage in MODEL_STAGES]
+    names += [entry.path for entry in manifest.files if trains or _is_figure(entry.path, entry.bytes)]
+    return names + [f"shards/{shard.name}.parquet" for shard in manifest.shards if trains]
 
 
 def _is_figure(path: str, size: int) -> bool:

@@ -1,7 +1,6 @@
 """Loader of Hearsight models for ``mlflow.pyfunc.load_model``, from weights and configuration.
 
-Captioners and search indexes (:mod:`components.search.served`) take files; captioners also take frozen image features,
-and dual encoders only features of images and of speech.
+Captioners take files or frozen image features, and dual encoders only features of images and of speech.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 BEAM = 4
 CAPTIONED = {"caption": "string", "confidence": "double"}
 """Columns of a captioner's answer: name → MLflow type."""
-SEARCH = "search.json"
-"""The file that distinguishes a search index's folder from a model's."""
 
 
 class ServedCaptioner:
@@ -95,15 +92,12 @@ class ServedDualEncoder:
 
 
 def _load_pyfunc(data_path: str) -> Any:
-    """Load a model's folder or a search index's folder; MLflow's entry point."""
-    # Here: torch, and for an index the encoders.
+    """Load a model's folder; MLflow's entry point."""
+    # Here: torch.
     from components.models.dual_encoder_files import CONFIG
     from components.retrieval.embedding import open_folder
-    from components.search import served
 
     folder = Path(data_path)
-    if (folder / SEARCH).is_file():
-        return served.load(folder)
     kind = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["kind"]
     if kind != "captioner":
         return ServedDualEncoder(open_folder(folder, data_path))

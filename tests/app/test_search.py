@@ -17,12 +17,11 @@ import soundfile
 from PIL import Image
 from playwright.sync_api import Page, Playwright, expect
 
-from components.app import engines
 from components.app.engines import Engines
+from components.core.manifest import NAME
+from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ, to_flac
 from components.speech.voices.speaking import speak
-from components.tools.describe import models as found_models
-from components.tracking.registered import RegisteredFolder
 from tests.app.server import OWNER, Running, running, settings_of
 from tests.support import until
 from tests.support.app.browser import OPTIONS, assert_accessible
@@ -76,7 +75,7 @@ def test_a_spoken_file_finds_itself_first_and_focus_goes_to_the_results(page, si
     assert [each.locator("> li").count() for each in lists.all()] == [5, 5]
     assert "<es> & caption 3" in lists.nth(1).locator("li").first.inner_text()
     assert page.get_by_label("Your sound").get_attribute("src").startswith("data:audio/flac")
-    assert "stamps-search, output" in page.inner_text("main") and "no MLflow" in page.inner_text("main")
+    assert "Answered by: stamps, output" in page.inner_text("main")
     assert_accessible(page)
 
 
@@ -216,18 +215,17 @@ def test_an_empty_form_and_a_form_without_the_sessions_token_are_refused(site):
         assert client.post("/search", data={"index": "stamps", "text": "x"}).status_code == 403
 
 
-def test_the_registered_version_answers_and_a_moved_alias_is_noticed(site, root, tmp_path, monkeypatch):
-    (root / "mlflow.db").touch()
-    version = ["7"]
-    folder = shutil.copytree(root / "data/stamps/build_search_index/search", tmp_path / "search")
-    monkeypatch.setattr(found_models, "registered_folder", lambda *_: RegisteredFolder(folder, version[0]))
-    monkeypatch.setattr(engines, "RECHECK_SECONDS", 0.0)
+def test_an_index_that_was_built_anew_is_noticed_and_the_old_one_answers_meanwhile(site, root):
+    before = served(site).get("stamps").name
+    output = StageOutput(root / "data/stamps/build_search_index")
+    output.manifest.with_warnings(b"[]").write(output.path)
+    assert served(site).get("stamps").name != before
+    output.manifest.write(output.path)
+    assert served(site).get("stamps").name == before
+    (output.path / NAME).rename(output.path / "aside")  # as while it is made anew
+    assert served(site).get("stamps").name == before
+    (output.path / "aside").rename(output.path / NAME)
     site.app.state.services.forget("search engine of stamps")
-    assert served(site).get("stamps").name == "stamps-search, version 7"
-    version[0] = "8"
-    until(lambda: served(site).get("stamps").name == "stamps-search, version 8")
-    site.app.state.services.forget("search engine of stamps")
-    (root / "mlflow.db").unlink()
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -94,7 +94,6 @@ def site(tmp_path, monkeypatch) -> Any:
     found = SimpleNamespace(kind="captioner", name="made", version="1", folder=tmp_path)
     described = Describer("en", found, "en", None, Writer("", write, (), "captioner"), "")  # type: ignore[arg-type]
     monkeypatch.setattr(describe.Describer, "open", lambda *words, **options: described)
-    monkeypatch.setattr(describe, "stamp_of", lambda found: ("made", 1))
     with running(settings_of(new_project(tmp_path))) as app:
         yield SimpleNamespace(running=app, got=got)
 

@@ -214,9 +214,7 @@ TESTED = {
     r"python -m tests\.gold(\.posts)?( .*)?": (
         "tests/gold/test_gold.py::test_verdicts_and_captions_equal_the_gold_ones_without_private_names"
     ),
-    r"mlflow models serve .*": (
-        "tests/stages/build_search_index/test_serving.py::test_the_registered_model_answers_json_and_paths_in_a_fresh_interpreter"
-    ),
+    r"mlflow models serve .*": "tests/tracking/test_captioner_model.py::test_a_server_answers_base64_in_json",
     r"echo .*": "tests/documents/test_commands.py::test_the_transcript_in_the_readme_is_what_try_prints",
     r"hearsight ratings (open|status|export)( .*)?": (
         "tests/app/test_rating_commands.py::test_ratings_are_opened_counted_and_exported_without_names"

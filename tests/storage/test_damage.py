@@ -20,7 +20,7 @@ from components.core.stage_output import StageOutput
 from components.core.stored_files import keep_lineage, store_of
 from components.tools.storage.prune import find_unused
 from components.tools.takedown.file_search import FileSearch, Matcher
-from components.tools.takedown.stored import open_bucket
+from components.tools.takedown.stored import BucketObjects, open_stores
 from components.tools.takedown.versions import Objects, find_outdated
 from components.web.takedown_list import EMPTY_LIST
 from tests.support import PROJECT
@@ -196,8 +196,8 @@ def test_prune_deletes_nothing_where_the_server_states_no_time(server: S3Server,
 
 @pytest.mark.parametrize("folder", ["lineages", "objects"])
 def test_a_takedown_names_a_damaged_document_and_claims_nothing_about_it(server: S3Server, project: Path, folder: str) -> None:
-    objects = open_bucket(project)
-    assert objects is not None
+    (objects,) = open_stores(project, None)
+    assert isinstance(objects, BucketObjects)
     digest = StageOutput(project / "data" / "english" / "crawl").digest
     key = next(one.key for one in objects.store.bucket.list(folder) if digest in one.key)
     objects.store.bucket.replace(key, b'{"parents": {}')

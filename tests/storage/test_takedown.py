@@ -17,7 +17,7 @@ from components.core.stage_output import StageOutput
 from components.core.stored_files import store_of
 from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.stored import find_copies, find_current, open_bucket
+from components.tools.takedown.stored import BucketObjects, find_copies, find_current, open_stores
 from components.tools.takedown.versions import find_outdated
 from components.web.erase import erase
 from components.web.store import FetchStore
@@ -34,6 +34,12 @@ def objects(root: Path) -> set[str]:
     store = store_of(root)
     assert store is not None
     return {one.key.rpartition("/")[2] for one in store.bucket.list(OBJECTS)}
+
+
+def open_bucket(root: Path) -> BucketObjects:
+    (bucket,) = open_stores(root, None)
+    assert isinstance(bucket, BucketObjects)
+    return bucket
 
 
 class Graph(SimpleNamespace):
@@ -65,15 +71,14 @@ def two_versions(server: S3Server, tmp_path: Path) -> dict[str, Any]:
 
 def test_exactly_the_older_versions_leave_the_bucket(two_versions: dict[str, Any]) -> None:
     root, bucket = two_versions["root"], open_bucket(two_versions["root"])
-    assert bucket is not None
     search, graph = FileSearch(Matcher(read_takedown(root / NAME))), Graph(root=root)
     StageOutput(root / "data" / "english" / "crawl").fetch()
     old_table = next(iter(sorted(two_versions["old"])))
     bucket.store.fetch(old_table, root / "copy")  # leaves a copy on this machine
     current = find_current(root, graph, bucket)
-    outdated = find_outdated(bucket, search, current, {})
-    assert len(outdated.tainted) == 1 and sum(path.startswith("cache/") for path in outdated.paths) == 1
-    for path in outdated.paths:
+    outdated, tainted = find_outdated(bucket, search, current, {})
+    assert len(tainted) == 1 and sum(path.startswith("cache/") for path in outdated) == 1
+    for path in outdated:
         bucket.remove(path)
     for copy in find_copies(bucket.store, current):
         copy.unlink()
@@ -81,14 +86,13 @@ def test_exactly_the_older_versions_leave_the_bucket(two_versions: dict[str, Any
     assert left == {oid for oid in current if len(oid) == 64} and not find_copies(bucket.store, current)
     assert {sha256_bytes(b"same"), sha256_bytes(b"new")} <= left and sha256_bytes(b"old") not in left
     again = open_bucket(root)
-    assert again is not None and not find_outdated(again, search, current, {}).paths
+    assert not find_outdated(again, search, current, {})[0]
     assert len(list(again.store.bucket.list("cache"))) == 1
 
 
 def test_a_chain_that_still_holds_what_is_listed_is_refused(two_versions: dict[str, Any]) -> None:
     root = two_versions["root"]
     bucket = open_bucket(root)
-    assert bucket is not None
     search = FileSearch(Matcher(read_takedown(root / NAME)))
     with pytest.raises(HearsightError, match=r"refers to an output that holds what is listed"):
         find_outdated(bucket, search, set(bucket.ids()), {})

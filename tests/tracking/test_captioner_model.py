@@ -109,6 +109,8 @@ def test_the_model_has_a_signature_and_what_it_needs(project: Path, model: Any) 
         ({"path": "/no/such/file.png"}, "row 1: /no/such/file.png: there is no such file"),
         ({}, "row 1: has neither content nor path"),
         ({"content": b"x", "path": "y"}, "row 1: has both"),
+        ({"content": "no base64!"}, "row 1: its content is not base64"),
+        ({"content": 7}, "row 1: its content has type int"),
         ({"features": [[0.0] * 7] * 3}, "vectors of 1280 numbers"),
     ],
 )

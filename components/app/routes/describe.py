@@ -15,13 +15,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from components.app.access import is_file, protect, require_owner
-from components.app.engines import stamp_of
 from components.app.invitations import sign, verify
 from components.app.pages import language_of, render_page, status_of
 from components.app.uploads import BusyError, T, limit_image, turns_of
 from components.core.errors import HearsightError
 from components.core.printing import json_line
 from components.reporting.pages import data_uri
+from components.search.index import INDEX as INDEX_FILE
+from components.search.searcher import INDEX
 from components.tools.describe.describer import Describer, Description
 from components.tools.describe.page import DescribedPage
 from components.tools.describe.settings import place_of_images
@@ -79,23 +80,22 @@ def _describer(request: Request, language: str) -> Describer:
     if language not in LANGUAGES:
         raise HearsightError(f"'{language}' is not a language here", hint=f"choose {', '.join(LANGUAGES)}")
 
-    def opened() -> tuple[Describer, tuple[object, ...]]:
-        describer = Describer.open(services.settings.root, language, interface=interface)
-        return describer, _stamp(services.settings.root, describer)
+    root = services.settings.root
 
+    def opened() -> tuple[Describer, list[int]]:
+        describer = Describer.open(root, language, interface=interface)
+        return describer, _stamp(root, describer)
+
+    describer: Describer
     name = f"describer {language} {interface}"
-    describer, stamp = services.get(name, opened)
-    if _stamp(services.settings.root, describer) != stamp:
-        services.forget(name)
-        describer, _ = services.get(name, opened)
-    loaded: Describer = describer
-    return loaded
+    describer, _ = services.get_current(name, opened, lambda loaded: _stamp(root, loaded[0]) == loaded[1])
+    return describer
 
 
-def _stamp(root: Path, describer: Describer) -> tuple[object, ...]:
-    """Return what changes when another model is to describe: its version or files, or the settings."""
-    settings = root / "params.yaml"
-    return (*stamp_of(describer.found), settings.stat().st_mtime_ns if settings.is_file() else 0)
+def _stamp(root: Path, describer: Describer) -> list[int]:
+    """Return the times of the last changes to the settings and to the index that is quoted; 0 without one."""
+    paths = (root / "params.yaml", describer.found.folder / INDEX / INDEX_FILE)
+    return [path.stat().st_mtime_ns if path.is_file() else 0 for path in paths]
 
 
 @router.get("")

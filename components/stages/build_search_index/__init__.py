@@ -2,8 +2,8 @@
 
 Input: ``input``, MODEL records and weights; ``speech``, UTTERANCE records and audio; ``images``, the FEATURES records of their
 images. Output: SEARCH_ITEM records, one per utterance and image; ``search/`` with all files of a search (index, model,
-thumbnails), which is also the MLflow model; ``neighbours.html``, the nearest neighbours of random queries in all four pairings
-(CSC §4.3 and figure 4). ``hearsight search`` uses this output (docs/search.md).
+thumbnails); ``neighbours.html``, the nearest neighbours of random queries in all four pairings (CSC §4.3 and figure 4).
+``hearsight search`` and the application use this output (docs/search.md).
 Not in scope: scores of the model (``evaluate_retrieval``), the search algorithm (``components.search``).
 """
 

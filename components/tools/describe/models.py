@@ -1,6 +1,7 @@
 """Which model describes images in a language: a captioner of a set in that language, or a search index with such captions.
 
-Models are the registered versions with the alias ``best``, or, where MLflow has none, the project's outputs.
+Captioners are the registered versions with the alias ``best``, or, where MLflow has none, the project's outputs; indexes are
+outputs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from components.core.stage_output import StageOutput
 from components.models.trained_captioner import CONFIG, WEIGHTS
 from components.search.index import ITEMS
 from components.search.searcher import INDEX, SEARCH
-from components.tracking.models import CAPTIONER, KIND, registered_name
+from components.tracking.models import CAPTIONER, registered_name
 from components.tracking.registered import has_registry, registered_folder
 from components.vision.image_encoders import HUB
 from components.web.html.language import guess_language
@@ -42,7 +43,7 @@ class FoundModel:
     """captioner or search."""
     folder: Path
     version: str
-    """``version 3`` of the registry, or ``output 0f3a…`` for the project's own."""
+    """``version 3`` of the registry, or ``output 0f3a…`` of the project, whose digest changes with its files."""
     set: str = ""
     """Of a captioner: the dataset it was trained on; empty for an imported one."""
     language: str = ""
@@ -113,8 +114,9 @@ class Models:
 
     def captioner(self, cell: Cell) -> FoundModel | None:
         """Return the best captioner of a cell; None if there is none."""
-        if registered := self._registered(cell.dataset, CAPTIONER):
-            return FoundModel(cell.name, CAPTIONER, *registered, cell.set)
+        name = registered_name(cell.dataset, CAPTIONER)
+        if self.registry and (registered := registered_folder(self.graph.root, name)):
+            return FoundModel(cell.name, CAPTIONER, registered.folder, f"version {registered.version}", cell.set)
         output = self._output(MATRICES[CAPTIONERS][0], cell.dataset)
         if output is None:
             return None
@@ -127,10 +129,8 @@ class Models:
 
     def index(self, dataset: str) -> FoundModel | None:
         """Return the search index of a dataset; None if there is none."""
-        if registered := self._registered(dataset, KIND):
-            return FoundModel(dataset, KIND, *registered)
         output = self._output(SEARCH_STAGE, dataset)
-        return FoundModel(dataset, KIND, output.fetch(SEARCH), f"output {output.digest[:12]}") if output else None
+        return FoundModel(dataset, SEARCH, output.fetch(SEARCH), f"output {output.digest[:12]}") if output else None
 
     def language(self, captioner: FoundModel) -> str:
         """Return the language of a captioner's captions: of most records of its set, or where that is gone, of its words."""
@@ -152,10 +152,6 @@ class Models:
         weights = encoder.get("weights", "")
         # A model that was trained over a hub's records which.
         return self.graph.root / weights if weights and encoder.get("name") != HUB else None
-
-    def _registered(self, dataset: str, kind: str) -> tuple[Path, str] | None:
-        found = registered_folder(self.graph.root, registered_name(dataset, kind)) if self.registry else None
-        return (found.folder, f"version {found.version}") if found else None
 
     def _output(self, stage: str, dataset: str) -> StageOutput | None:
         folder = self.graph.output(stage, dataset)

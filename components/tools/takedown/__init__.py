@@ -8,7 +8,7 @@ This package does the rest:
     evidence                         keys and content digests of the removed records
     caches  versions                 what older runs left in Hearsight's caches and in DVC's stores
     ratings                          what is left in people's ratings: files and the database of a running rating
-    tracked  searchable              what they left in MLflow: artefacts, parameters, models, search indexes
+    tracked                          what they left in MLflow: artefacts, parameters, models
     covered  holders                 find the rows that an entry covers, and the outputs that hold them, quickly
     answer                           what came from an address, and the receipt for the person who asked
     plan                             list everything to delete; delete it

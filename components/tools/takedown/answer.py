@@ -36,7 +36,6 @@ from components.tools.takedown.listing import normalise
 from components.tools.takedown.plan import UNREACHED, current_digests, open_repo
 from components.tools.takedown.stored import fetch_current
 from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker
-from components.tracking.models import KIND
 from components.tracking.record import TAG
 from components.tracking.recorder import flush_or_warn
 from components.web.erase import CONSENT, count_affected
@@ -72,7 +71,7 @@ class Answer:
     """As :func:`describe_release` returns them, with ``held`` (``yes`` or ``maybe``)."""
     models: list[dict[str, Any]] = field(default_factory=list)
     """``model`` (name/version), ``run``, ``run_name``, ``saw`` (``yes`` or ``maybe``), ``current`` (whether its output is the
-    present one), ``latest``, ``aliases``, ``index``."""
+    present one), ``latest``, ``aliases``."""
     again: list[str] = field(default_factory=list)
     """Commands that train or build again what saw it."""
     unreached: list[str] = field(default_factory=lambda: list(UNREACHED))
@@ -224,22 +223,20 @@ def _add_copies(result: Answer, graph: Graph, matcher: Matcher, content: evidenc
 
 
 def _models(tracker: Tracker, root: Path, holders: set[str], maybe: set[str], *, tagged: bool) -> Iterator[dict[str, Any]]:
-    """Yield the registered versions whose training data held it; an older index is deleted by a purge, weights stay."""
+    """Yield the registered versions whose training data held it."""
     current, names = current_digests(root), {run.info.run_id: run.info.run_name for run in tracker.runs}
-    versions = [*tracker.list_versions(), *tracker.list_versions(KIND)]
+    versions = list(tracker.list_versions())
     for version in versions:
         if grade := tracker.grade(version, holders, maybe) or (MAYBE if tagged and version.tags.get(TAINTED) else ""):
-            digest, index = version.tags.get(f"{TAG}output_digest"), version.name.endswith(f"-{KIND}")
             aliases = tracker.client.get_registered_model(version.name).aliases
             yield {
                 "model": f"{version.name}/{version.version}",
                 "run": version.run_id,
                 "run_name": names.get(version.run_id, ""),
-                "saw": MAYBE if index and digest not in holders else grade,
-                "current": digest in current,
+                "saw": grade,
+                "current": version.tags.get(f"{TAG}output_digest") in current,
                 "latest": int(version.version) == max(int(each.version) for each in versions if each.name == version.name),
                 "aliases": sorted(alias for alias, number in aliases.items() if str(number) == str(version.version)),
-                "index": index,
             }
 
 

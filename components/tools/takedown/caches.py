@@ -64,7 +64,9 @@ def _open(path: Path) -> closing[sqlite3.Connection]:
 def find_files(root: Path, search: FileSearch) -> Iterator[tuple[Path, str]]:
     """Yield what is deleted whole, and what it is: entries of the shard cache, work folders, runs MLflow lacks, checks' pages."""
     state = root / ".hearsight"
-    yield from ((path, "a shard-cache entry") for path in find_cache_entries(state, search))
+    for folder in sorted(path for path in (state / "cache").glob("*/*") if path.is_dir()):
+        if search.has_hits(folder, crawl=may_hold_crawl_addresses(folder.relative_to(root) / "entry")):
+            yield folder, "a shard-cache entry"
     # Checkpoints and unfinished files of runs that have ended; nothing tells what they hold.
     yield from ((path, "work files of finished runs") for path in sorted((state / "work").glob("*/*")) if any(path.iterdir()))
     for record in sorted((state / "runs").glob("*.json")):
@@ -74,13 +76,6 @@ def find_files(root: Path, search: FileSearch) -> Iterator[tuple[Path, str]]:
     for path in sorted(path for name in CHECK_REPORTS for path in (root / "reports" / name).rglob("*")):
         if path.is_file() and search.in_file(path):
             yield path, "a page of an older check"
-
-
-def find_cache_entries(state: Path, search: FileSearch) -> Iterator[Path]:
-    """Yield the folders of the shard cache that hold something removed."""
-    for folder in sorted(path for path in (state / "cache").glob("*/*") if path.is_dir()):
-        if search.has_hits(folder, crawl=may_hold_crawl_addresses(folder.relative_to(state.parent) / "entry")):
-            yield folder
 
 
 def delete(path: Path) -> None:

@@ -22,7 +22,6 @@ from components.core.files import publish_json
 from components.core.graph import Graph
 from components.core.shards import read_table
 from components.speech.voices.paid import cache_keys
-from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.stages.filter import boilerplate
 from components.tools.takedown import stored
 from components.tools.takedown.covered import address_columns, find_covered
@@ -215,18 +214,6 @@ def list_current_snapshots(root: Path, graph: Graph) -> list[Path]:
 def list_snapshots(root: Path) -> list[Path]:
     """Return the folder of every snapshot, sorted."""
     return sorted(path.parent for path in (root / "data" / "store").glob("*/index.jsonl"))
-
-
-def find_outdated_digests(root: Path) -> set[str]:
-    """Return the digests that snapshots had before something was removed from them, as outputs name their input."""
-    digests: set[str] = set()
-    for folder in list_snapshots(root):
-        before = [removal["before"] for removal in read_removals(folder)]
-        digests.update(before)
-        if before and (folder / INPUTS_FILE).exists():
-            files = json.loads((folder / INPUTS_FILE).read_bytes())["files"]
-            digests.update(digest_with_files(digest, files) for digest in before)
-    return digests
 
 
 def collect_removed(root: Path, graph: Graph, listed: Takedown, repo: Any) -> Content:

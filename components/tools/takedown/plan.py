@@ -16,7 +16,7 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.stored_files import store_of
 from components.execution.runner import lock_all_outputs
-from components.tools.takedown import caches, evidence, ratings, searchable, stored, versions
+from components.tools.takedown import caches, evidence, ratings, stored, versions
 from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.holders import find_holders
 from components.tools.takedown.listing import find_listed_settings
@@ -58,8 +58,6 @@ class Plan:
     items: list[Item] = field(default_factory=list)
     models: dict[tuple[str, str], str] = field(default_factory=dict)
     """Tainted (model, version) → ``yes`` or ``maybe``."""
-    searches: dict[searchable.SearchModel, str] = field(default_factory=dict)
-    """Search indexes in MLflow to delete → ``yes`` or ``maybe``."""
     manual: list[str] = field(default_factory=list)
     """What a person has to do."""
 
@@ -146,9 +144,9 @@ def _plan_stores(plan: Plan, graph: Graph, repo: Any, search: FileSearch) -> set
                 plan.manual.append(f"{objects.name}: {stored.VERSIONING}")
         else:
             current = of_dvc = of_dvc or versions.find_current_objects(plan.root, objects)  # of the cache, which comes first
-        outdated = versions.find_outdated(objects, search, current, searched)
-        tainted |= outdated.tainted
-        for path, why in sorted(outdated.paths.items()):
+        outdated, holders = versions.find_outdated(objects, search, current, searched)
+        tainted |= holders
+        for path, why in sorted(outdated.items()):
             plan.add(f"{objects.name}: {path.removeprefix(f'{plan.root}/')}", why, partial(objects.remove, path))
     return tainted
 
@@ -160,14 +158,10 @@ def _erase(root: Path, folder: Path, listed: Takedown, urls: Collection[str]) ->
 
 
 def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[str]) -> None:
-    maybe_tainted = find_maybe_tainted(plan.root, tracker)
+    maybe_tainted = tracker.find_maybe_tainted()
     plan.models = tracker.find_tainted_models(tainted, maybe_tainted)
-    current = current_digests(plan.root)
-    for model, grade in searchable.find_tainted(tracker, search, tainted, maybe_tainted, current).items():
-        plan.searches[model] = grade
-        delete = partial(searchable.delete_search_model, tracker, model)
-        plan.add(model.name, "an older index, with its images and captions", delete)
-    for artefact in tracker.find_artefacts(search, tracker.add_descendants(tainted) | maybe_tainted, current):
+    older = tracker.add_descendants(tainted) | maybe_tainted
+    for artefact in tracker.find_artefacts(search, older, current_digests(plan.root)):
         what = "addresses in it" if artefact.redact else "an older artefact"
         plan.add(artefact.name, what, partial(tracker.clear_artefact, artefact, search))
     counts = tracker.count_addresses(search)
@@ -178,12 +172,6 @@ def _plan_mlflow(plan: Plan, tracker: Tracker, search: FileSearch, tainted: set[
             plan.add(f"mlflow.db: {column}", f"{count} values with addresses", lambda: None)
     if tracker.database is not None and counts:
         plan.add("mlflow.db", "its free pages, rewritten", partial(tracker.redact_database, search))
-
-
-def find_maybe_tainted(root: Path, tracker: Tracker) -> set[str]:
-    """Return the digests of outputs made from a snapshot before something was removed from it."""
-    before = evidence.find_outdated_digests(root)
-    return tracker.add_descendants(before) - before
 
 
 REPRO_FIRST = "run `dvc repro` first: a purge deletes what older runs left"
@@ -211,8 +199,6 @@ def purge(root: Path, *, apply: bool) -> Plan:
             if tracker is not None:
                 for (name, version), grade in plan.models.items():
                     tracker.tag_model(name, version, grade)
-                for model, grade in plan.searches.items():
-                    searchable.tag_search_model(tracker, model, grade)
             marks = evidence.read_marks(graph)
             holders, _ = find_holders(root, repo, marks)
             of_entries = {digest: {marks[name] for name in names} for digest, names in holders.items()}

@@ -18,11 +18,11 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
-from components.tools.takedown import evidence, ratings, searchable, stored, versions
+from components.tools.takedown import evidence, ratings, stored, versions
 from components.tools.takedown.covered import find_covered
 from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.file_search import ADDRESS_COLUMNS, FileSearch, Matcher, may_hold_crawl_addresses
-from components.tools.takedown.plan import current_digests, find_maybe_tainted, open_repo
+from components.tools.takedown.plan import current_digests, open_repo
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.erase import count_affected
@@ -100,7 +100,7 @@ def _scan_stores(root: Path, repo: Any, search: FileSearch, report: Report) -> s
     tainted: set[str] = set()
     searched: dict[str, set[str]] = {}
     for objects in stored.open_stores(root, repo):
-        tainted |= versions.find_outdated(objects, search, set(), searched).tainted
+        tainted |= versions.find_outdated(objects, search, set(), searched)[1]
         report.remotes.append(objects.name)
         for oid in objects.ids():
             if oid in searched:
@@ -111,17 +111,14 @@ def _scan_stores(root: Path, repo: Any, search: FileSearch, report: Report) -> s
 
 
 def _scan_mlflow(root: Path, tracker: Tracker, search: FileSearch, tainted: set[str], report: Report) -> None:
-    current, maybe_tainted = current_digests(root), find_maybe_tainted(root, tracker)
     if tracker.database is None:
         places = [f"mlflow: {column}" for column in tracker.count_addresses(search)]
-        places += [artefact.name for artefact in tracker.find_artefacts(search, (), current)]
+        places += [artefact.name for artefact in tracker.find_artefacts(search, (), current_digests(root))]
         report.left += [{"where": place, "what": "an address"} for place in places]
     else:
         for path in sorted(tracker.database.parent.glob(f"{tracker.database.name}*")):
             report.add(path.name, search.in_file(path))
-    for model in searchable.find_tainted(tracker, search, tainted, maybe_tainted, current):
-        report.left.append({"where": model.name, "what": "a search index made from it"})
-    models = tracker.find_tainted_models(tainted, maybe_tainted)
+    models = tracker.find_tainted_models(tainted, tracker.find_maybe_tainted())
     report.models = [{"model": f"{name}/{version}", "tainted": grade} for (name, version), grade in sorted(models.items())]
 
 

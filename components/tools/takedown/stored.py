@@ -86,12 +86,6 @@ class BucketObjects(Objects):
         self.store.copy_of(path.rpartition("/")[2]).unlink(missing_ok=True)
 
 
-def open_bucket(root: Path) -> BucketObjects | None:
-    """Return the project's bucket; None when storage is local."""
-    store = store_of(root)
-    return BucketObjects(store.settings.url, None, "", store) if store is not None else None
-
-
 def fetch_current(graph: Graph) -> None:
     """Fetch the records and ledgers of the current outputs, and all snapshots: a purge reads and erases them on this disk."""
     for _, _, folder in graph.outputs():
@@ -107,8 +101,8 @@ def open_stores(root: Path, repo: Repo | None) -> Iterator[Objects]:
     """Yield DVC's stores, the cache first, and the project's bucket. Raises as :func:`versions.open_stores`."""
     if repo is not None:
         yield from versions.open_stores(repo)
-    if (bucket := open_bucket(root)) is not None:
-        yield bucket
+    if (store := store_of(root)) is not None:
+        yield BucketObjects(store.settings.url, None, "", store)
 
 
 def find_current(root: Path, graph: Graph, objects: BucketObjects) -> set[str]:

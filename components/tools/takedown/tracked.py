@@ -2,7 +2,7 @@
 
 A run is **older** when its output's digest is not one of the current chain. Logged files of older runs that descend from a
 tainted output are deleted; parameters and ``lineage.json`` lose only the listed addresses, so that ``hearsight lineage``
-still works. Weights stay: the model is reported and tagged ``hearsight.tainted``. Search indexes are in ``searchable``.
+still works. Weights stay: the model is reported and tagged ``hearsight.tainted``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from urllib.parse import unquote, urlsplit
 
 from components.core.digests import canonical_json, digest_value
 from components.core.records import MODEL_STAGES
+from components.stages.crawl.sources.inputs import INPUTS_FILE, digest_with_files
 from components.tools.takedown.caches import compact_database
+from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.file_search import FileSearch, iterate_cells
 from components.tracking.lineage_records import tag
-from components.tracking.models import KIND
 from components.tracking.record import TAG, connect, dataset_of, tracking_uri
+from components.web.takedown_journal import read_removals
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -90,6 +92,17 @@ class Tracker:
             more = {tag(run, "output_digest") for run in self.runs if _parents(run) & more} - descendants - {""}
             descendants |= more
         return descendants
+
+    def find_maybe_tainted(self) -> set[str]:
+        """Return the digests of outputs made from a snapshot before something was removed from it."""
+        before: set[str] = set()
+        for folder in list_snapshots(self.root):
+            digests = {removal["before"] for removal in read_removals(folder)}
+            before |= digests
+            if digests and (folder / INPUTS_FILE).exists():
+                files = json.loads((folder / INPUTS_FILE).read_bytes())["files"]
+                before |= {digest_with_files(digest, files) for digest in digests}
+        return self.add_descendants(before) - before
 
     def owns(self, uri: str) -> bool:
         """Return whether an artefact address is in this project: addresses are absolute, and a copy names the original's."""
@@ -167,7 +180,7 @@ class Tracker:
     # -- models ----------------------------------------------------------------------------------------------------
 
     def find_tainted_models(self, tainted: Collection[str], maybe_tainted: Collection[str]) -> dict[tuple[str, str], str]:
-        """Return registered versions trained on a removed record, without search indexes: (name, version) → ``yes`` or ``maybe``.
+        """Return the registered versions trained on a removed record: (name, version) → ``yes`` or ``maybe``.
 
         Args:
             tainted: digests of outputs that hold a removed record.
@@ -195,12 +208,10 @@ class Tracker:
         if self.client.get_model_version(name, version).tags.get(TAINTED) != grade:
             self.client.set_model_version_tag(name, version, TAINTED, grade)
 
-    def list_versions(self, kind: str = "") -> Iterator[Any]:
-        """Yield the registered versions of a kind of model; without a kind, of all but search indexes."""
+    def list_versions(self) -> Iterator[Any]:
+        """Yield the versions of all registered models."""
         for model in iterate_pages(self.client.search_registered_models):
-            model_kind = model.tags.get(f"{TAG}kind", "")
-            if model_kind == kind if kind else model_kind != KIND:
-                yield from self.client.search_model_versions(f"name = '{model.name}'")
+            yield from self.client.search_model_versions(f"name = '{model.name}'")
 
     def _lineage(self, version: Any, *, models: bool) -> set[tuple[str, str]]:
         """Return (stage, digest) of the steps behind a version, by the runs' parents; without ``models``, not those of others."""

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -87,19 +87,6 @@ class Version:
     """The objects that hold its lineage: one for each run that made it."""
 
 
-@dataclass
-class Outdated:
-    """What has to be deleted from one store."""
-
-    objects: Objects
-    paths: dict[str, str] = field(default_factory=dict)
-    """Path of an object or run-cache entry → reason."""
-    versions: list[Version] = field(default_factory=list)
-    """Every version in the store."""
-    tainted: set[str] = field(default_factory=set)
-    """Digests of the versions with a file that holds a removed record."""
-
-
 def open_stores(repo: Repo) -> Iterator[Objects]:
     """Yield the cache, then each configured remote.
 
@@ -136,8 +123,12 @@ def find_current_objects(root: Path, cache: Objects) -> set[str]:
     return oids
 
 
-def find_outdated(objects: Objects, search: FileSearch, current: set[str], searched: dict[str, set[str]]) -> Outdated:
-    """Return what has to be deleted from one store.
+def find_outdated(
+    objects: Objects, search: FileSearch, current: set[str], searched: dict[str, set[str]]
+) -> tuple[dict[str, str], set[str]]:
+    """Return what has to be deleted from one store, and which outputs held something removed.
+
+    The first is path of an object or run-cache entry → reason; the second the digests of the versions with such a file.
 
     Args:
         search: recognises removed records.
@@ -147,10 +138,7 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
     Raises:
         HearsightError: the current chain itself refers to a removed record.
     """
-    outdated = Outdated(objects)
-    ids = objects.ids()
-    versions = outdated.versions = list_versions(objects)
-    _add_parents(objects, versions)
+    ids, versions = objects.ids(), list_versions(objects)
     after_crawl = {oid for v in versions if v.stage not in ("", "crawl") for oid in v.files.values()}
     after_crawl -= {oid for v in versions if v.stage in ("", "crawl") for oid in v.files.values()}
     for oid in ids:
@@ -169,31 +157,27 @@ def find_outdated(objects: Objects, search: FileSearch, current: set[str], searc
         )
     hits -= current
     tainted = {v.oid for v in versions if v.oid not in current and hits & set(v.files.values())}
-    outdated.tainted = {v.digest for v in versions if v.oid in tainted and v.digest}
-    digests = set(outdated.tainted)
-    while True:
-        more = [v for v in versions if v.oid not in tainted and v.oid not in current and digests & set(v.parents)]
-        if not more:
-            break
+    holders = {v.digest for v in versions if v.oid in tainted and v.digest}
+    digests, left = set(holders), [v for v in versions if v.oid not in current]
+    while more := [v for v in left if v.oid not in tainted and digests & set(v.parents)]:
         tainted.update(v.oid for v in more)
         digests.update(v.digest for v in more)
     deleted = [v for v in versions if v.oid in tainted and v.stage not in MODEL_STAGES]
     kept = current | {oid for v in versions if v not in deleted for oid in (*v.files.values(), *v.lineages)}
+    reasons: dict[str, str] = {}
     for v in deleted:
         reason = f"an older output of {v.stage}" if v.stage else "an older output"
-        outdated.paths[objects.path(v.oid)] = reason
-        files = {*v.files.values(), *v.lineages} & set(ids) - kept
-        outdated.paths.update((objects.path(oid), reason) for oid in sorted(files))
-    outdated.paths.update((objects.path(oid), "holds what is listed") for oid in hits)
-    gone = {oid for oid in ids if objects.path(oid) in outdated.paths}
+        reasons |= dict.fromkeys([v.oid, *sorted({*v.files.values(), *v.lineages} & set(ids) - kept)], reason)
+    reasons |= dict.fromkeys(hits, "holds what is listed")
+    paths = {objects.path(oid): reason for oid, reason in reasons.items()}
     for path, content in objects.cache_entries():
-        if gone & set(_ID.findall(content)) or search.matcher.find_in_text(content):
-            outdated.paths[path] = "an entry of a cache that names it"
-    return outdated
+        if reasons.keys() & set(_ID.findall(content)) or search.matcher.find_in_text(content):
+            paths[path] = "an entry of a cache that names it"
+    return paths, holders
 
 
 def list_versions(objects: Objects) -> list[Version]:
-    """Return every version in a store, without parents and lineages."""
+    """Return every version in a store."""
     ids = set(objects.ids())
     versions = [Version(oid, _listing(objects, oid)) for oid in sorted(ids) if oid.endswith(".dir")]
     for version in versions:
@@ -203,6 +187,7 @@ def list_versions(objects: Objects) -> list[Version]:
                 version.digest, version.stage = sha256_bytes(raw), json.loads(raw)["stage"]
             except (ValueError, KeyError, TypeError):
                 raise _damaged(objects, manifest) from None
+    _add_parents(objects, versions)
     return versions
 
 

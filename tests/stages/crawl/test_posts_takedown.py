@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.tools.takedown.caches import find_cache_entries
+from components.tools.takedown.caches import find_files
 from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
 from components.web.store import FetchStore
@@ -34,9 +34,7 @@ def test_content_of_a_taken_down_owner_leaves_every_snapshot_and_other_content_s
     collect(social.proxy, "day-2", "day-1")
     add(tmp_path, "owner", "bia@social.sample")
     search = FileSearch(Matcher(read_takedown(tmp_path / NAME)))
-    assert [
-        path for path in find_cache_entries(tmp_path / ".hearsight", search) if path.parent.name == "crawl.posts"
-    ]  # a purge finds it
+    assert [path for path, _ in find_files(tmp_path, search) if path.parent.name == "crawl.posts"]  # a purge finds it
     asked = len(social.log)
     output = collect("http://127.0.0.1:1", "day-2", "day-1")
     assert len(social.log) == asked and {row["owner"] for row in rows(output)} == {"ana@social.sample"} and len(rows(output)) == 3

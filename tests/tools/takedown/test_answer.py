@@ -30,7 +30,6 @@ from components.tools.takedown.evidence import HOLDERS, REMOVED
 from components.tools.takedown.listing import add
 from components.tools.takedown.plan import purge
 from components.tools.takedown.tracked import MAYBE, YES, Tracker
-from components.tracking.models import KIND
 from components.tracking.record import TAG, connect
 from components.web.erase import CONSENT
 from tests.support import make_output, row
@@ -138,9 +137,9 @@ def test_models_are_named_with_their_run_and_whether_they_are_current(states: St
     client = connect(states.root)
     for receipt, current in ((states.asked, True), (states.listed, True), (states.dropped, False)):
         models = {each["model"]: each for each in receipt.models}
-        assert set(models) == {"stamps-dual_encoder/1", "stamps-dual_encoder/2", "stamps-search/1"}
+        assert set(models) == {"stamps-dual_encoder/1", "stamps-dual_encoder/2"}
         assert all(each["saw"] == "yes" and each["current"] is current for each in models.values())
-        assert models["stamps-search/1"]["index"] and models["stamps-search/1"]["latest"] is current
+        assert models["stamps-dual_encoder/2"]["latest"] is current
         version = client.get_model_version("stamps-dual_encoder", "1")
         assert models["stamps-dual_encoder/1"]["run"] == version.run_id
     assert {alias for each in states.asked.models for alias in each["aliases"]} == {"best"}
@@ -193,9 +192,7 @@ def test_the_page_says_what_the_json_says_and_names_nobody_else(states: States, 
         told = [(row["what"], f"data set {row['dataset']}, step {row['stage']}", str(row["count"])) for row in content["found"]]
         told += [(row["what"], row["where"], str(row["count"])) for row in content["copies"]]
         assert [tuple(row[:3]) for row in rows[: len(told)]] == told
-        assert [row[0].removesuffix(" (search index)") for row in rows[len(told) :]] == [
-            row["model"] for row in content["models"]
-        ]
+        assert [row[0] for row in rows[len(told) :]] == [row["model"] for row in content["models"]]
         items = [item.text() for item in tree.css("li")]
         assert items[: len(content["releases"])] == [
             f"{row['release']} (data set {row['dataset']}, version {row['version']})" for row in content["releases"]
@@ -354,40 +351,33 @@ def test_a_database_of_ratings_that_cannot_be_opened_is_said_without_its_address
     assert len(after.unreached) == len(before.unreached) + 1 and "127.0.0.1" not in after.page()
 
 
-def test_models_and_indexes_that_only_read_a_model_which_saw_it_may_have_seen_it(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_model_that_only_read_one_which_saw_it_may_have_seen_it(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     client = connect(tmp_path)
     experiment = client.create_experiment("spoken")
     made = {  # output → its stage and the outputs that it reads
         "seen": ("split", []), "other": ("split", []), "pretrained": ("pretrain_retrieval", ["seen"]),
-        "finetuned": ("finetune_retrieval", ["other", "pretrained"]), "index": ("build_search_index", ["other", "finetuned"]),
-        "unseen": ("build_search_index", ["seen"]),
+        "finetuned": ("finetune_retrieval", ["other", "pretrained"]),
     }  # fmt: skip
     for name, (stage, parents) in made.items():
         read = json.dumps([{"name": parent, "manifest_sha256": parent} for parent in parents])
         tags = {f"{TAG}stage": stage, f"{TAG}output_digest": name, f"{TAG}parents": read}
         run = client.create_run(experiment, tags=tags, run_name=name).info.run_id
         if stage != "split":
-            model = f"{name}-search" if stage == "build_search_index" else name
-            client.create_registered_model(model, {f"{TAG}kind": KIND} if model != name else {})
-            client.create_model_version(model, f"file:///{name}", run, tags={f"{TAG}output_digest": name})
+            client.create_registered_model(name)
+            client.create_model_version(name, f"file:///{name}", run, tags={f"{TAG}output_digest": name})
     tracker = Tracker(tmp_path)
-    versions = {version.name: version for version in (*tracker.list_versions(), *tracker.list_versions(KIND))}
+    versions = {version.name: version for version in tracker.list_versions()}
     grades = {name: tracker.grade(version, {"seen"}, ()) for name, version in versions.items()}
-    assert grades == {"pretrained": YES, "finetuned": MAYBE, "index-search": MAYBE, "unseen-search": YES}
+    assert grades == {"pretrained": YES, "finetuned": MAYBE}
     assert not any(tracker.grade(version, {"else"}, ()) for version in versions.values())
     copy_settings(tmp_path)
     entry, _ = add(tmp_path, "host", "a.sample")
     publish_json(tmp_path / REMOVED, {HOLDERS: {"seen": [entry.sha256]}})
     receipt = answer(tmp_path, "host", "a.sample")
-    saw = {each["model"].partition("/")[0]: each["saw"] for each in receipt.models}
-    assert saw == grades | {"unseen-search": MAYBE}  # none of its entries is of it
+    assert {each["model"].partition("/")[0]: each["saw"] for each in receipt.models} == grades
     rows = [[cell.text() for cell in line.css("th, td")] for line in LexborHTMLParser(receipt.page()).css("tbody tr")]
-    words = "maybe: through the data or the model that it was made of"
-    assert {line[0]: line[2] for line in rows} == {
-        "pretrained/1": YES, "finetuned/1": MAYBE,
-        "index-search/1 (search index)": words, "unseen-search/1 (search index)": words,
-    }  # fmt: skip
+    assert {line[0]: line[2] for line in rows} == {"pretrained/1": YES, "finetuned/1": MAYBE}
 
 
 def test_a_model_that_starts_from_one_that_saw_it_is_trained_again_too(tmp_path: Path, monkeypatch: Any) -> None:

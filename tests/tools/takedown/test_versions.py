@@ -13,7 +13,7 @@ from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.versions import find_current_objects, find_outdated, open_stores
+from components.tools.takedown.versions import find_current_objects, find_outdated, list_versions, open_stores
 from components.web.takedown_list import NAME, read_takedown
 from tests.support import row
 from tests.support.takedown.versions import GONE, STAYS, dvc, output
@@ -71,25 +71,20 @@ def test_exactly_the_older_versions_leave_a_remote(tmp_path: Path, kind: str, re
     with Repo(str(root)) as repo:
         cache, far = open_stores(repo)
         everything = set(cache.ids())
-        new = {
-            v.oid
-            for v in find_outdated(cache, search, set(), {}).versions
-            if v.digest in (digests["new crawl"], digests["new report"])
-        }
-        kept_versions = [v for v in find_outdated(cache, search, set(), {}).versions if v.oid in new]
-        current = new | {oid for v in kept_versions for oid in (*v.files.values(), *v.lineages)}
+        new = [v for v in list_versions(cache) if v.digest in (digests["new crawl"], digests["new report"])]
+        current = {oid for v in new for oid in (v.oid, *v.files.values(), *v.lineages)}
         for oid in everything:  # as `dvc push` of both versions leaves it
             far.odb.add(cache.path(oid), cache.odb.fs, oid)
         with pytest.raises(HearsightError, match="refers to an output that holds what is listed"):
             find_outdated(cache, search, everything, {})
         known: dict[str, set[str]] = {}
         for objects in (cache, far):
-            outdated = find_outdated(objects, search, current, known)
-            assert outdated.tainted == {digests["old crawl"]}
-            for path in outdated.paths:
+            outdated, tainted = find_outdated(objects, search, current, known)
+            assert tainted == {digests["old crawl"]}
+            for path in outdated:
                 objects.remove(path)
             assert set(objects.ids()) == current, objects.name
-        assert not any(find_outdated(far, search, current, {}).paths)
+        assert not find_outdated(far, search, current, {})[0]
         # What both versions share stays: the image "same" and the empty shard; the old report's own figure is gone.
         left = {sha256_bytes(far.read(oid)) for oid in far.ids()}
         assert sha256_bytes(b"same") in left and sha256_bytes(b"new") in left and sha256_bytes(b"old") not in left
