@@ -3,15 +3,14 @@
 Pigeonhole on blocks of bits (Manku, Jain and Das Sarma 2007, "Detecting near-duplicates for web crawling"): cut the 64 bits into
 ``radius + equal`` blocks. Two hashes that differ in at most ``radius`` bits are equal in at least ``equal`` blocks, so for each
 choice of that many blocks the hashes are sorted by them, and only those equal there are compared. A larger ``equal`` means more
-sorts and fewer comparisons. The choice follows the hashes at hand, since those of real images are not uniform; ``equal`` 0
-compares all pairs, which is best for few hashes and for a large radius.
+sorts and fewer comparisons: two blocks suit the radius of images and some hundred thousand hashes (``benchmarks/README.md``). Few
+hashes, and a large radius, are faster compared one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations, islice, pairwise
-from math import comb
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,10 @@ from components.stages.dedup.close_pairs import Pairs
 
 ROWS, COLUMNS = 64, 4_096
 """Shape of a block of the comparison of all pairs: 2 MB of exclusive-ors."""
-MOST_EQUAL = 4
-"""Largest number of equal blocks tried: 210 sorts for a radius of 6."""
-SAMPLED = 4
-"""Choices of blocks whose comparisons are counted before a plan is chosen."""
-COMPARE, SORT, CANDIDATE = 1.0, 8.0, 2.5
-"""Time of a comparison in a block of all pairs, of a hash in one sort, and of a comparison of equal blocks, as ratios
-(`benchmarks/README.md` has the figures)."""
+FEW, FAR = 20_000, 12
+"""Up to so many hashes, and from a radius of more bits, every pair is compared."""
+EQUAL = 2
+"""Blocks in which compared hashes are equal elsewhere."""
 _LOW = np.uint64(32)
 _INDEX = np.uint64(0xFFFFFFFF)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -38,8 +34,7 @@ def near_hashes(bits: NDArray[np.uint64], max_bits: int) -> Iterator[Pairs]:
 
     The order of the pairs is not defined. Memory: about 40 bytes for each hash.
     """
-    equal = choose_equal(bits, max_bits)
-    yield from near_equal(bits, max_bits, equal) if equal else near_all(bits, max_bits)
+    yield from near_all(bits, max_bits) if len(bits) <= FEW or max_bits > FAR else near_equal(bits, max_bits, EQUAL)
 
 
 def near_all(bits: NDArray[np.uint64], max_bits: int) -> Iterator[Pairs]:
@@ -73,24 +68,6 @@ def near_equal(bits: NDArray[np.uint64], max_bits: int, equal: int) -> Iterator[
                 yield np.minimum(one, other), np.maximum(one, other)
 
 
-def choose_equal(bits: NDArray[np.uint64], max_bits: int) -> int:
-    """Return the number of equal blocks that takes the least time by the counts of a few sorts; 0 to compare all pairs."""
-    count = len(bits)
-    best, least = 0, COMPARE * count * count / 2
-    for equal in range(1, MOST_EQUAL + 1):
-        choices = comb(max_bits + equal, equal)
-        if max_bits + equal > 64 or SORT * choices * count >= least:
-            break
-        blocks = block_masks(max_bits + equal)
-        # Evenly spread choices: neighbouring bits of a perceptual hash are not alike.
-        sampled = islice(combinations(range(len(blocks)), equal), 0, None, max(1, choices // SAMPLED))
-        found = [_pairs_in_runs(_sorted_by(bits, np.bitwise_or.reduce(blocks[list(chosen)]))[1]) for chosen in sampled]
-        cost = choices * (SORT * count + CANDIDATE * sum(found) / len(found))
-        if cost < least:
-            best, least = equal, cost
-    return best
-
-
 def block_masks(number: int) -> NDArray[np.uint64]:
     """Return the masks of ``number`` blocks of adjacent bits, which cover all 64."""
     edges = [64 * n // number for n in range(number + 1)]
@@ -118,9 +95,3 @@ def _equal_runs(keys: NDArray[np.uint64]) -> Iterator[tuple[NDArray[np.int64], i
         if len(start):
             yield start, step
         step += 1
-
-
-def _pairs_in_runs(keys: NDArray[np.uint64]) -> int:
-    edges = np.flatnonzero(np.diff(keys)) + 1
-    sizes = np.diff(np.concatenate([[0], edges, [len(keys)]])).astype(np.int64)
-    return int((sizes * (sizes - 1) // 2).sum())
