@@ -12,10 +12,9 @@ import csv
 from pathlib import Path
 
 from benchmarks.harness import show
-from components.language.metric_lexicon import load_lexicon
 from components.metrics.caption_parses import parse_captions
 from components.metrics.hallucination import find_hallucinations
-from components.metrics.lexicon import Lexicon
+from components.metrics.lexicon import Lexicon, load_lexicon
 
 HERE = Path(__file__).resolve().parent
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 
@@ -26,6 +26,7 @@ mountains; mark → Penn's tag."""
 NAMED = frozenset({"PERSON", "LOCATION", "ORGANIZATION", "EVENT", "WORK_OF_ART", "CONSUMER_GOOD"})
 """Types accepted only for proper names: for Google "worker" is a PERSON too (a COMMON mention)."""
 
+T = TypeVar("T")
 MODALS = frozenset(["can", "could", "may", "might", "must", "shall", "should", "will", "would"])
 
 
@@ -44,7 +45,7 @@ class Token(NamedTuple):
 
 def to_parse(answer: Any) -> Parse:
     """Return the parse of Google's answer; without tokens for a refusal or an invalid answer."""
-    tokens = [_token(entry, position) for position, entry in enumerate(_list(answer, "tokens"))]
+    tokens = [_token(entry, position) for position, entry in enumerate(_member(answer, "tokens", list))]
     heads = [token.head if 0 <= token.head < len(tokens) else position for position, token in enumerate(tokens)]
     pos = [_pos(token) for token in tokens]
     return Parse(
@@ -60,17 +61,19 @@ def to_parse(answer: Any) -> Parse:
 
 
 def _token(value: Any, position: int) -> Token:
-    edge, grammar = _dict(value, "dependencyEdge"), _dict(value, "partOfSpeech")
+    edge, grammar = _member(value, "dependencyEdge", dict), _member(value, "partOfSpeech", dict)
     # In JSON of protocol buffers a missing number is 0.
     head = _whole(edge.get("headTokenIndex", 0)) if edge else position
     text, begin = _span(value)
-    return Token(text, begin, _text(value, "lemma"), grammar, _text(edge, "label"), position if head is None else head)
+    return Token(
+        text, begin, _member(value, "lemma", str), grammar, _member(edge, "label", str), position if head is None else head
+    )
 
 
 def _span(value: Any) -> tuple[str, int]:
-    span = _dict(value, "text")
+    span = _member(value, "text", dict)
     begin = _whole(span.get("beginOffset", 0))
-    return _text(span, "content"), -1 if begin is None else begin
+    return _member(span, "content", str), -1 if begin is None else begin
 
 
 def _space_after(tokens: list[Token], position: int) -> bool:
@@ -83,7 +86,7 @@ def _space_after(tokens: list[Token], position: int) -> bool:
 
 
 def _pos(token: Token) -> str:
-    kind = POS.get(_text(token.grammar, "tag"), "X")
+    kind = POS.get(_member(token.grammar, "tag", str), "X")
     if token.text and all(unicodedata.category(char).startswith("S") for char in token.text):
         return "SYM"
     if kind == "NOUN" and token.grammar.get("proper") == "PROPER":
@@ -133,10 +136,10 @@ def _verb(token: Token) -> str:
 def _entities(answer: Any, tokens: list[Token], pos: list[str]) -> list[list[Any]]:
     """Return the entities as spaCy does: in order, without overlaps; of overlapping ones the longest."""
     spans: set[tuple[int, int, str]] = set()
-    for entity in _list(answer, "entities"):
-        kind = _text(entity, "type")
-        for mention in _list(entity, "mentions"):
-            if kind not in ENTITIES or (kind in NAMED and _text(mention, "type") == "COMMON"):
+    for entity in _member(answer, "entities", list):
+        kind = _member(entity, "type", str)
+        for mention in _member(entity, "mentions", list):
+            if kind not in ENTITIES or (kind in NAMED and _member(mention, "type", str) == "COMMON"):
                 continue
             content, begin = _span(mention)
             positions = [
@@ -162,19 +165,10 @@ def _label(kind: str, tokens: list[Token], pos: list[str], span: range) -> str:
     return ENTITIES[kind]
 
 
-def _dict(value: Any, name: str) -> dict[str, Any]:
+def _member(value: Any, name: str, kind: type[T]) -> T:
+    """Return a member of an object; an empty one where it is missing or of another kind."""
     member = value.get(name) if isinstance(value, dict) else None
-    return member if isinstance(member, dict) else {}
-
-
-def _list(value: Any, name: str) -> list[Any]:
-    member = value.get(name) if isinstance(value, dict) else None
-    return member if isinstance(member, list) else []
-
-
-def _text(value: Any, name: str) -> str:
-    member = value.get(name) if isinstance(value, dict) else None
-    return member if isinstance(member, str) else ""
+    return member if isinstance(member, kind) else kind()
 
 
 def _whole(value: Any) -> int | None:

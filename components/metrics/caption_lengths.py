@@ -17,14 +17,15 @@ from components.metrics.tokens import tokenize
 class CaptionStatistics:
     """Running statistics of the captions added so far."""
 
-    vocabulary: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+    """Token → occurrences."""
     lengths: Counter[int] = field(default_factory=Counter)
     """Tokens a caption → number of captions."""
 
     def add(self, caption: str) -> None:
         """Add one caption."""
         tokens = tokenize(caption)
-        self.vocabulary.update(tokens)
+        self.counts.update(tokens)
         self.lengths[len(tokens)] += 1
 
     @property
@@ -35,7 +36,7 @@ class CaptionStatistics:
     @property
     def unique(self) -> int:
         """Number of distinct tokens."""
-        return len(self.vocabulary)
+        return len(self.counts)
 
     @property
     def mean(self) -> float:

@@ -23,7 +23,6 @@ from components.metrics.ngrams import (
     NumberedCaptions,
     Numbering,
     Tokens,
-    count_values,
     number_ngrams,
     run_starts,
 )
@@ -77,7 +76,7 @@ class NgramTable:
         entries = 0
         for begin, end in _blocks(captions.starts[firsts], BLOCK):
             # One number encodes item, n-gram and reference, so that sorting groups equal ones.
-            codes, times = count_values(_codes(captions, item_of, firsts, begin, end, size, most))
+            codes, times = np.unique(_codes(captions, item_of, firsts, begin, end, size, most), return_counts=True)
             group, slot = np.divmod(codes, most)
             heads = run_starts(group)
             keys.append(group[heads])
@@ -173,7 +172,7 @@ class Match:
         size = max(captions.numbering.size, 1)
         owners = captions.owners
         codes = [owners[position] * size + gram for position, gram in zip(captions.places, captions.grams, strict=True)]
-        keys, counts = count_values(np.concatenate(codes))
+        keys, counts = np.unique(np.concatenate(codes), return_counts=True)
         rows, grams = np.divmod(keys, size)
         known = table.numbering.find(captions.numbering)
         in_table = np.flatnonzero(known[grams] >= 0)

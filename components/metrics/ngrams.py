@@ -118,32 +118,12 @@ def number_ngrams(captions: Sequence[Tokens], order: int = ORDER) -> NumberedCap
     for size in range(1, order):
         long_enough = left[position] > size
         position, local = position[long_enough], local[long_enough]
-        known, local = rank_values(local * len(words) + tokens[position + size])
+        known, local = np.unique(local * len(words) + tokens[position + size], return_inverse=True)
         offset += len(codes[-1]) if codes else len(words)
         codes.append(known)
         places.append(position)
         grams.append(local + offset)
     return NumberedCaptions(Numbering(words, tuple(codes)), tokens, lengths, tuple(places), tuple(grams))
-
-
-def rank_values(values: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct values in order, and the rank of each value among them.
-
-    numpy's ``unique`` hashes, which is slower than its vectorised sorting of 64-bit numbers.
-    """
-    order = np.argsort(values)
-    ranked = values[order]
-    starts = run_starts(ranked)
-    ranks = np.empty(len(values), np.int64)
-    ranks[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(ranked)))
-    return ranked[starts], ranks
-
-
-def count_values(values: Ints) -> tuple[Ints, Ints]:
-    """Return the distinct values in order, and how often each occurs."""
-    ranked = np.sort(values)
-    starts = run_starts(ranked)
-    return ranked[starts], np.diff(starts, append=len(ranked))
 
 
 def run_starts(ranked: Counts) -> Ints:

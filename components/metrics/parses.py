@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 UNKNOWN = "<unk>"
@@ -69,8 +70,10 @@ class Sentence:
             lemma, dep = lemma.lower(), "ROOT" if head == len(words) else dep
             words.append(Word(text, lemma if text.lower() == lemma else _LEMMAS.get(lemma, lemma), pos, tag, dep, head, start))
             start += len(text) + bool(space)
-        if not _is_forest([word.head for word in words]):
-            raise ValueError(f"the parse of {caption!r} is not a tree: its heads form a cycle")
+        try:
+            TopologicalSorter({at: [word.head] for at, word in enumerate(words) if word.head != at}).prepare()
+        except CycleError:
+            raise ValueError(f"the parse of {caption!r} is not a tree: its heads form a cycle") from None
         return Sentence(tuple(words))
 
     @cached_property
@@ -85,18 +88,3 @@ class Sentence:
     def below(self, position: int, *deps: str) -> list[int]:
         """Return the dependents of the word at ``position`` with one of these labels."""
         return [child for child in self.children[position] if self.words[child].dep in deps]
-
-
-def _is_forest(heads: Sequence[int]) -> bool:
-    """Return whether every word leads to a root, which the rules rely on."""
-    rooted = [head == index for index, head in enumerate(heads)]
-    for index in range(len(heads)):
-        path: list[int] = []
-        while not rooted[index] and len(path) <= len(heads):
-            path.append(index)
-            index = heads[index]
-        if not rooted[index]:
-            return False
-        for step in path:
-            rooted[step] = True
-    return True

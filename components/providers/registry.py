@@ -7,7 +7,7 @@ selection beside its records (``providers.json``) and hypernymize reads it there
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
@@ -28,7 +28,7 @@ from components.language.parser import EnglishParser, Parse
 from components.language.polarity import EnglishPolarity
 from components.language.profanity import EnglishProfanity
 from components.language.wordnet import load_wordnet
-from components.providers.google_readings import labels, polarity, pornography, profanity
+from components.providers import google_readings as readings
 from components.vision.evidence import Evidence, noun_evidence
 from components.vision.google import GoogleVision
 from components.vision.image_text import ImageTextScore
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FILE = "providers.json"
+EMBEDDED: tuple[type[Any], ...] = (EnglishParser, EnglishPolarity, EnglishProfanity, OpenNsfw)
+"""Annotators of parse, polarity, profanity and pornography that need no service."""
 
 
 class ZeroShot(HubModel):
@@ -75,9 +77,13 @@ class LabelLimits(Protocol):
     min_zipf: float
 
 
-def no_refusal(_: Any) -> str:
+def _no_refusal(_: Any) -> str:
     """Return the refusal of a provider that always answers."""
     return ""
+
+
+def _same(stored: Any) -> Any:
+    return stored
 
 
 @dataclass(frozen=True)
@@ -85,33 +91,36 @@ class Role(Generic[T]):
     """A provider of one value for a text or an image."""
 
     annotator: Annotator
-    read: Callable[[Any], T]
+    read: Callable[..., T] = _same
     """Converts the stored result to the role's value; a refusal gives the neutral value."""
-    refusal: Callable[[Any], str] = no_refusal
+    refusal: Callable[[Any], str] = _no_refusal
     """Returns why a stored result has no answer; empty for an answer."""
 
 
-class Labels(Protocol):
-    """A provider of an image's labels."""
+@dataclass(frozen=True)
+class Labels(Role[list[Label]]):
+    """A provider of an image's labels: those of Google or of a vocabulary, compared by stem.
 
-    annotator: Annotator
-    refusal: Callable[[Any], str]
+    They are specific enough that nouns need no match by hypernym. ``read`` converts the stored result within bounds, as
+    :func:`components.providers.google_readings.labels`.
+    """
 
     def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:
         """Return the image's labels by falling confidence."""
-        ...
+        bounds = {"least": limits.min_labels, "most": limits.max_labels, "min_confidence": limits.min_label_confidence}
+        return self.read(stored, **bounds)
 
     def kinds(self, nouns: Sequence[str], stored: Any, limits: LabelLimits) -> list[str]:
         """Return the nouns that no label names but whose hypernym is one, as ``noun < hypernym``."""
-        ...
+        return []
 
     def nearest_kind(self, nouns: Sequence[str], stored: Any) -> tuple[str, str, float] | None:
         """Return noun, hypernym and confidence of the nearest to a match of :meth:`kinds`; None where nothing can match."""
-        ...
+        return None
 
     def evidence(self, nouns: Sequence[str], stored: Any) -> list[Evidence]:
         """Return the evidence for each noun; none for a provider whose labels are compared by stem only."""
-        ...
+        return []
 
 
 @dataclass(frozen=True)
@@ -192,17 +201,24 @@ def make_providers(plan: Mapping[str, Any], project: Path, work: Path | None = N
         project: the root, below which models are found.
         work: the stage's scratch folder, for usage counts.
     """
-    client = None
+    client: Any = None
     if "asking" in plan:
         client = GoogleClient(RequestSettings(**plan["asking"]), work / USAGE if work is not None else None)
-    language = _google_language(client, plan["text"]) if plan["language"] == "google" else _embedded_language()
+    embedded: Iterator[Role[Any]] = (Role(annotator()) for annotator in EMBEDDED)
+    parse, polarity, profanity, pornography = embedded
+    labels: Labels = EmbeddedLabels()
+    if plan["language"] == "google":
+        parse = Role(GoogleSyntax(client, plan["text"]), to_parse, refusal_reason)
+        polarity = Role(GoogleSentiment(client, plan["text"]), readings.polarity, refusal_reason)
+        profanity = Role(GoogleModeration(client, plan["text"]), readings.profanity, refusal_reason)
+    if plan["vision"] == "google":
+        vision = GoogleVision(client)
+        pornography, labels = Role(vision, readings.pornography, refusal_reason), Labels(vision, readings.labels, refusal_reason)
     models = models_of(plan)
-    vision = _google_vision(client) if plan["vision"] == "google" else _embedded_vision()
     if "labels" in models:
-        annotator = ZeroShotLabels(project, models["labels"], Vocabulary(**plan["labels"]["vocabulary"]))
-        vision = vision[0], StemLabels(annotator, best_labels, no_refusal)
-    image_text = Role(ImageTextScore(project, models["image_text"]), _same) if "image_text" in models else None
-    return Providers(*language, *vision, image_text)
+        labels = Labels(ZeroShotLabels(project, models["labels"], Vocabulary(**plan["labels"]["vocabulary"])), best_labels)
+    image_text: Role[float] | None = Role(ImageTextScore(project, models["image_text"])) if "image_text" in models else None
+    return Providers(parse, polarity, profanity, pornography, labels, image_text)
 
 
 def parse_role(plan: Mapping[str, Any], project: Path, work: Path | None = None) -> Role[Parse]:
@@ -210,33 +226,11 @@ def parse_role(plan: Mapping[str, Any], project: Path, work: Path | None = None)
     return make_providers({**plan, "vision": "embedded"}, project, work).parse
 
 
-def _embedded_language() -> tuple[Role[Parse], Role[float], Role[float]]:
-    return Role(EnglishParser(), _same), Role(EnglishPolarity(), _same), Role(EnglishProfanity(), _same)
-
-
-def _embedded_vision() -> tuple[Role[float], Labels]:
-    return Role(OpenNsfw(), _same), EmbeddedLabels()
-
-
-def _google_language(client: Any, language: str) -> tuple[Role[Parse], Role[float], Role[float]]:
-    return (
-        Role(GoogleSyntax(client, language), to_parse, refusal_reason),
-        Role(GoogleSentiment(client, language), polarity, refusal_reason),
-        Role(GoogleModeration(client, language), profanity, refusal_reason),
-    )
-
-
-def _google_vision(client: Any) -> tuple[Role[float], Labels]:
-    annotator = GoogleVision(client)
-    return Role(annotator, pornography, refusal_reason), StemLabels(annotator, labels, refusal_reason)
-
-
-class EmbeddedLabels:
+class EmbeddedLabels(Labels):
     """Labels from ImageNet's classes, COCO's categories and their WordNet hypernyms."""
 
     def __init__(self) -> None:
-        self.annotator: Annotator = ImageRecognizer()
-        self.refusal: Callable[[Any], str] = no_refusal
+        super().__init__(ImageRecognizer())
 
     def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:
         """See :class:`Labels`."""
@@ -260,36 +254,3 @@ class EmbeddedLabels:
     def evidence(self, nouns: Sequence[str], stored: Any) -> list[Evidence]:
         """See :class:`Labels`."""
         return noun_evidence(nouns, stored, load_wordnet())
-
-
-class StemLabels:
-    """Labels of Google or of a vocabulary, compared by stem. They are specific enough that nouns need no match by hypernym.
-
-    Args:
-        read: converts the stored result within bounds, as :func:`components.providers.google_readings.labels`.
-    """
-
-    def __init__(self, annotator: Annotator, read: Callable[..., list[Label]], refusal: Callable[[Any], str]) -> None:
-        self.annotator, self.read = annotator, read
-        self.refusal: Callable[[Any], str] = refusal
-
-    def labels(self, stored: Any, limits: LabelLimits) -> list[Label]:
-        """See :class:`Labels`."""
-        bounds = {"least": limits.min_labels, "most": limits.max_labels, "min_confidence": limits.min_label_confidence}
-        return self.read(stored, **bounds)
-
-    def kinds(self, nouns: Sequence[str], stored: Any, limits: LabelLimits) -> list[str]:
-        """Return no nouns, see the class."""
-        return []
-
-    def nearest_kind(self, nouns: Sequence[str], stored: Any) -> tuple[str, str, float] | None:
-        """Return None, see the class."""
-        return None
-
-    def evidence(self, nouns: Sequence[str], stored: Any) -> list[Evidence]:
-        """Return no evidence, see the class."""
-        return []
-
-
-def _same(stored: Any) -> Any:
-    return stored

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from components.reporting.values import Contrast, Value
+from components.reporting.values import Contrast, Value, rounded
 
 HOLDS, FAILS, UNDECIDED, UNMEASURED = "holds", "does not hold", "cannot be told", "not measured"
 MARKS = {HOLDS: "yes", FAILS: "no", UNDECIDED: "open", UNMEASURED: "none"}
@@ -43,6 +43,19 @@ class Finding(Generic[C]):
     def verdict(self) -> str:
         """One of the four."""
         return verdict_of_all([verdict(contrast.difference) for contrast in self.judged])
+
+    def plain(self, on: str = "", **more: str) -> dict[str, Any]:
+        """Return the claim, ``more`` about it, its verdict and contrasts as a JSON object; ``on`` names what a contrast is on."""
+        measured = [
+            {"contrast": contrast.title}
+            | ({on: contrast.on} if on else {})
+            | {"verdict": verdict(contrast.difference)}
+            | contrast.difference.plain("value")
+            | {"seeds": [rounded(value) for value in contrast.difference.seeds]}
+            for contrast in self.judged
+        ]
+        about = {"claim": self.claim.says, "paper": self.claim.source, **more, "verdict": self.verdict}
+        return about | {"needs": list(self.claim.needs), "measured": measured}
 
 
 def verdict(value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 from components.core.errors import HearsightError
-from components.core.params import Settings
+from components.core.params import Amount, NotNegative, Positive, Settings
 from components.training.settings import Optimisation
 
 Matching = Literal["image", "text", "group"]
@@ -87,13 +87,13 @@ class Towers(Settings):
 class Clips(Settings):
     """What a clip goes through (CSC, section 4.1)."""
 
-    frames: int = 350
+    frames: Positive = 350
     """Length in frames of 10 ms that clips are cropped or padded to. CSC §4.2: 350 (3.5 s)."""
-    mask_coefficients: int = 20
+    mask_coefficients: NotNegative = 20
     """SpecAugment's F. CSC §4.1: 20."""
-    mask_frames: int = 40
+    mask_frames: NotNegative = 40
     """SpecAugment's T. CSC §4.1: 40."""
-    held: int = 2000
+    held: NotNegative = 2000
     """MB of coefficients that each process keeps, as many of training and validation each, so that they are computed in the first
     epoch alone; 0, for sets that would not fit, computes only the frames in use. Kept ones are in half precision. Ours."""
 
@@ -101,13 +101,13 @@ class Clips(Settings):
 class Loss(Settings):
     """The loss (CSC, equations 2 to 6)."""
 
-    margin: float = 0.001
+    margin: Amount = 0.001
     """Masked margin softmax: δ at step 0. CSC §4.1: .001."""
-    margin_factor: float = 1.002
+    margin_factor: Amount = 1.002
     """What δ grows by. CSC §4.1: 1.002 every 1000 steps."""
-    margin_every: int = 1000
+    margin_every: Positive = 1000
     """Steps from one growth of δ to the next. CSC §4.1: 1000."""
-    triplet_margin: float = 1.0
+    triplet_margin: Amount = 1.0
     """δ of the triplet loss. Ours, as Harwath et al. 2018; open in CSC §3."""
     scope: Literal["global", "device"] = "global"
     """With several devices: negatives of the whole batch, or of each device's part; open in the paper. Ours."""
@@ -127,36 +127,24 @@ class DualEncoderSettings(Settings):
     """The loss; the row names which."""
 
     def check(self, where: str) -> None:
-        """Require numbers in their ranges, and what matches."""
-        optimisation, clips, loss = self.optimisation, self.clips, self.loss
-        for block, least in (
-            (
-                "optimisation",
-                {"epochs": 1, "batch": 2, "learning_rate": 0, "weight_decay": 0, "clip_gradient": 0, "warm_up_steps": 0},
-            ),
-            ("clips", {"frames": 1, "mask_coefficients": 0, "mask_frames": 0, "held": 0}),
-            ("loss", {"margin": 0, "margin_every": 1, "margin_factor": 0, "triplet_margin": 0}),
-        ):
-            held = {"optimisation": optimisation, "clips": clips, "loss": loss}[block]
-            for name, low in least.items():
-                value = getattr(held, name)
-                if not low <= value < float("inf"):
-                    raise HearsightError(f"is {value}", where=f"{where}.{block}.{name}", hint=f"set it to {low} or more")
-        if not loss.matching:
+        """Require a batch with negatives, and what matches."""
+        if self.optimisation.batch < 2:
+            raise HearsightError(f"is {self.optimisation.batch}", where=f"{where}.optimisation.batch", hint="set it to 2 or more")
+        if not self.loss.matching:
             raise HearsightError("names nothing", where=f"{where}.loss.matching", hint="write at least [image]")
 
 
 class FineTuning(Optimisation):
     """How a model is fitted to human speech (CSC §4.3)."""
 
-    epochs: int = 14
+    epochs: Positive = 14
     """Passes over the training items. Ours; CSC §4.3 names none."""
 
 
 class LongClips(Clips):
     """What a clip of human speech goes through."""
 
-    frames: int = 800
+    frames: Positive = 800
     """10 ms each: what a clip is cropped or padded to. CSC §4.3: 800 (8 s)."""
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from components.core.params import NotNegative, Positive, Settings
+from components.core.params import Amount, NotNegative, Positive, Settings
 from components.execution.resources import Accelerator, Device, Resources, choose_device
 
 if TYPE_CHECKING:
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 class Optimisation(Settings):
     """What every network needs to be trained; the defaults are those of dual encoders (CSC §4.1)."""
 
-    epochs: int = 43
+    epochs: Positive = 43
     """Passes over the training items. CSC §4.2: 3 M steps of 48, which are 43 passes over 3.3 M captions."""
     batch: int = 48
     """Items a step, over all devices together. CSC §4.2: 48."""
     optimiser: Literal["adam", "adamw", "adagrad"] = "adam"
     """Adam, Adam with decoupled decay, or Adagrad. CSC §4.1: adam."""
-    learning_rate: float = 0.001
+    learning_rate: Amount = 0.001
     """Peak learning rate. CSC §4.1: .001."""
-    warm_up_steps: int = 0
+    warm_up_steps: NotNegative = 0
     """Steps over which the learning rate rises to its highest. No paper names a warm-up."""
     decay_per_1000: float = 0.999
     """Factor of the learning rate every 1000 steps, applied continuously. CSC §4.1: .999."""
-    weight_decay: float = 0.00004
+    weight_decay: Amount = 0.00004
     """L2 term (adamw: decoupled). CSC §4.1: 4e-5."""
-    clip_gradient: float = 0.0
+    clip_gradient: Amount = 0.0
     """Largest norm of the gradient; 0 does not clip. No paper names a limit."""
     ema: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Decay of an exponential moving average of the weights (Polyak and Juditsky 1992), which is then validated and kept in their

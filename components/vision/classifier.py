@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from components.execution.process import keep_freed_memory
-from components.web.images.opening import read_image
 
 if TYPE_CHECKING:
     import torch
@@ -37,11 +36,6 @@ def load_backbone() -> torch.nn.Module:
     return network.eval().requires_grad_(False)
 
 
-def decode_image(data: bytes) -> Image.Image:
-    """Return an encoded image in RGB; raise UnreadableImageError if it cannot be decoded completely."""
-    return read_image(data).pixels
-
-
 def to_input(image: Image.Image) -> torch.Tensor:
     """Return an RGB image as network input: (3, 224, 224) float32, ``(x - 127) / 128`` of 0..255.
 
@@ -53,11 +47,6 @@ def to_input(image: Image.Image) -> torch.Tensor:
 
     small = image.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
     return torch.from_numpy((np.asarray(small, dtype=np.float32) - 127.0) / 128.0).permute(2, 0, 1).contiguous()
-
-
-def read_input(data: bytes) -> torch.Tensor:
-    """Return :func:`to_input` of an encoded image; raises what :func:`decode_image` raises."""
-    return to_input(decode_image(data))
 
 
 def classify(image: Image.Image) -> np.ndarray:

@@ -11,8 +11,9 @@ from importlib import resources
 
 import numpy as np
 
-from components.vision.classifier import classify, decode_image
+from components.vision.classifier import classify
 from components.vision.detector import CATEGORIES, detect
+from components.web.images.opening import read_image
 
 CLASSES = 1000
 """Length of the first part of a result, the probabilities of ImageNet's classes; confidences of COCO's categories follow."""
@@ -32,7 +33,7 @@ class ImageRecognizer:
         Raises:
             UnreadableImageError: the bytes cannot be decoded completely.
         """
-        image = decode_image(payload)
+        image = read_image(payload).pixels
         return np.concatenate([classify(image), detect(image)]).astype(np.float16)
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from components.language.metric_lexicon import WordNetLexicon
 from components.metrics.caption_parses import parse_captions
+from components.metrics.lexicon import Lexicon
 from components.metrics.parses import Sentence
 from tests.support.knowledge.dictionary import extract
 
 
 @lru_cache(maxsize=1)
-def lexicon() -> WordNetLexicon:
+def lexicon() -> Lexicon:
     """Over the extract of WordNet that lies with the tests."""
-    return WordNetLexicon(extract())
+    return Lexicon(extract())
 
 
 @lru_cache(maxsize=256)

@@ -8,9 +8,8 @@ import pytest
 
 from components.core.errors import HearsightError
 from components.core.result_cache import ResultCache
-from components.language.metric_lexicon import load_lexicon
 from components.metrics.caption_parses import parse_captions
-from components.metrics.lexicon import FEMALE, MALE, PERSON, Lexicon
+from components.metrics.lexicon import FEMALE, MALE, PERSON, Lexicon, load_lexicon
 from components.metrics.parses import UNKNOWN
 from tests.metrics.parsed import lexicon
 from tests.support.knowledge.dictionary import extract

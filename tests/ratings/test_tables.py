@@ -194,10 +194,13 @@ def test_the_first_use_of_an_item_names_its_place() -> None:
 
 
 def test_the_papers_figures_stand_beside_rows_of_the_same_kind_only() -> None:
-    assert paper.model_shares("conceptual-t2t8x8-0", 3) == (0.659, 0.506, 0.355)
-    assert paper.model_shares("coco-t2t8x8-1", 3) == (0.478, 0.362, 0.275)
-    assert paper.model_shares("english-rnn1x1-0", 3) == (None,) * 3 and paper.dataset_shares(2) == (None, None)
-    assert paper.truth_shares("centre", 5)[4] == 0.625
+    def printed(table: str, raters: int, source: str = "", crop: str = "") -> tuple[float | None, ...]:
+        return paper.shares(ShareRow(table, source, crop, raters, 0, 0, (), None))
+
+    assert printed("model", 3, "conceptual-t2t8x8-0") == (0.659, 0.506, 0.355)
+    assert printed("model", 3, "coco-t2t8x8-1") == (0.478, 0.362, 0.275)
+    assert printed("model", 3, "english-rnn1x1-0") == (None,) * 3 and printed("dataset", 2) == (None, None)
+    assert printed("truth", 5, crop="centre")[4] == 0.625
     assert paper.recalls("both-100-0", "image_to_speech") == {"human": (0.306, 0.638), "known": (0.182, 0.435)}
     assert paper.recalls("mms-48-0", "image_to_speech") == {}
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from components.core.result_cache import Annotator
-from components.vision.classifier import classify, decode_image, load_backbone
+from components.vision.classifier import classify, load_backbone
 from components.vision.labels import match_hypernyms, nearest_hypernym, select_labels
 from components.vision.nsfw import OpenNsfw
+from components.web.images.opening import read_image
 from tests.support.knowledge.dictionary import extract
 from tests.support.vision import drawn_image
 
@@ -26,7 +27,7 @@ def probabilities(**of: float) -> np.ndarray:
 
 
 def test_class_probabilities_are_valid_and_reproducible() -> None:
-    first, second = classify(decode_image(drawn_image())), classify(decode_image(drawn_image()))
+    first, second = classify(read_image(drawn_image()).pixels), classify(read_image(drawn_image()).pixels)
     assert first.shape == (1000,) and abs(float(first.sum()) - 1) < 0.01
     assert np.array_equal(first, second)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from components.ratings.tables.shares import ShareRow
+from components.ratings.tables.uses import DATASET, MODEL
+
 CC_TABLE_2 = (None, 0.903, None)
 """CC §3.2, 4K captions of the test split, 1+, 2+, 3+ of 3. CC §3.2 says over 90 %; the figure is CSC §2.1's."""
 CC_TABLE_4 = {
@@ -23,25 +26,15 @@ CSC_TABLE_4 = {
 R@10 of table 2; here it is table 2's .435."""
 
 
-def dataset_shares(raters: int) -> tuple[float | None, ...]:
-    """Return CC's shares of rated captions; none for other than three raters."""
-    return CC_TABLE_2 if raters == 3 else (None,) * raters
+def shares(row: ShareRow) -> tuple[float | None, ...]:
+    """Return the papers' shares beside a row's; none for another number of raters than theirs.
 
-
-def model_shares(source: str, raters: int) -> tuple[float | None, ...]:
-    """Return CC's shares of a network, trained on COCO for the set ``coco`` and otherwise on Conceptual Captions.
-
-    Args:
-        source: ``<training set>-<network>-<seed>``.
+    A network's source is ``<training set>-<network>-<seed>``; all sets but ``coco`` stand beside Conceptual Captions.
     """
-    training, _, network = source.rpartition("-")[0].rpartition("-")
-    row = ("coco" if training == "coco" else "conceptual", network)
-    return CC_TABLE_4.get(row, (None,) * raters) if raters == 3 else (None,) * raters
-
-
-def truth_shares(crop: str, raters: int) -> tuple[float | None, ...]:
-    """Return CSC's shares of ground-truth pairs; none for other than five raters."""
-    return CSC_TABLE_3.get(crop, (None,) * raters) if raters == 5 else (None,) * raters
+    training, _, network = row.source.rpartition("-")[0].rpartition("-")
+    model = CC_TABLE_4.get(("coco" if training == "coco" else "conceptual", network), ())
+    printed = {DATASET: CC_TABLE_2, MODEL: model}.get(row.table, CSC_TABLE_3.get(row.crop, ()))
+    return printed if len(printed) == row.raters else (None,) * row.raters
 
 
 def recalls(source: str, direction: str) -> dict[str, tuple[float, float]]:

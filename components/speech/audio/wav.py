@@ -37,7 +37,7 @@ def read_wav(content: bytes, where: str, warnings: list[str], longest: float) ->
         HearsightError: no format chunk, no samples, or more than ``longest`` seconds.
     """
     order = ">" if content[:4] == b"RIFX" else "<"
-    chunks = _chunks(content, order)
+    chunks = find_chunks(content, order)
     if content[8:12] != b"WAVE" or "fmt " not in chunks:
         raise HearsightError("is a WAV file without a format chunk", where=where, hint="leave it out, or convert it")
     start, _ = chunks["fmt "]
@@ -60,7 +60,7 @@ def read_wav(content: bytes, where: str, warnings: list[str], longest: float) ->
     return mono, form.rate, form.channels
 
 
-def _chunks(content: bytes, order: str) -> dict[str, tuple[int, int]]:
+def find_chunks(content: bytes, order: str) -> dict[str, tuple[int, int]]:
     """Return name → (offset of the content, size in the header) of format and samples; other chunks are keyed by offset."""
     chunks: dict[str, tuple[int, int]] = {}
     at = 12
@@ -116,13 +116,13 @@ def _end_of_data(content: bytes, start: int, size: int, order: str, warnings: li
         if stop > end and not (long and size == _STREAMED):
             warnings.append(f"says {size} bytes of samples and holds {present}")
         return end
-    if _only_chunks(content, stop + size % 2, order) or not content[stop:].strip(b"\0"):
+    if only_chunks(content, stop + size % 2, order) or not content[stop:].strip(b"\0"):
         return stop
     warnings.append(f"says {size} bytes of samples and holds {present}")
     return end
 
 
-def _only_chunks(content: bytes, at: int, order: str) -> bool:
+def only_chunks(content: bytes, at: int, order: str) -> bool:
     """Return whether only complete chunks (or an ID3 tag) fill the file from ``at`` to its end."""
     for _ in range(MOST_CHUNKS):
         if at + 8 > len(content):

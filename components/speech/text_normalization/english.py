@@ -2,51 +2,21 @@
 
 from __future__ import annotations
 
-from components.speech.text_normalization.language import Language, listed, read_tables
+from functools import lru_cache
 
-_SMALL = listed("""
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen
-""")
-_TENS = ["", "", *listed("twenty thirty forty fifty sixty seventy eighty ninety")]
-_THOUSANDS = ("", " thousand", " million", " billion", " trillion")
-_IRREGULAR = {
-    "one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth", "nine": "ninth", "twelve": "twelfth",
-}  # fmt: skip
+from components.language.words import inflector
+from components.speech.text_normalization.language import Language, read_tables
 
 
-def _below_thousand(number: int) -> str:
-    hundreds, rest = divmod(number, 100)
-    words = [f"{_SMALL[hundreds]} hundred"] if hundreds else []
-    if rest >= 20:
-        words.append(_TENS[rest // 10] + (f"-{_SMALL[rest % 10]}" if rest % 10 else ""))
-    elif rest:
-        words.append(_SMALL[rest])
-    return " ".join(words)
-
-
+@lru_cache(maxsize=65536)
 def cardinal(number: int, gender: str = "") -> str:
     """123 → "one hundred twenty-three"."""
-    if number == 0:
-        return "zero"
-    parts = []
-    place = 0
-    while number:
-        number, rest = divmod(number, 1000)
-        if rest:
-            parts.append(_below_thousand(rest) + _THOUSANDS[place])
-        place += 1
-    return " ".join(reversed(parts))
+    return str(inflector().number_to_words(number, andword="", comma=""))
 
 
 def ordinal(number: int, feminine: bool = False) -> str:
     """23 → "twenty-third"."""
-    words = cardinal(number)
-    cut = max(words.rfind(" "), words.rfind("-")) + 1
-    last = words[cut:]
-    if last in _IRREGULAR:
-        return words[:cut] + _IRREGULAR[last]
-    return words[:cut] + (last[:-1] + "ie" if last.endswith("y") else last) + "th"
+    return str(inflector().ordinal(cardinal(number)))
 
 
 def year(number: int) -> str:
@@ -62,7 +32,7 @@ def year(number: int) -> str:
 def code_number(digits: str) -> str:
     """Return the number of a name: "319" → "three nineteen", "500" → "five hundred", "16" → "sixteen"."""
     if len(digits) == 3 and digits[1:] != "00":
-        return f"{_SMALL[int(digits[0])]} {'oh ' if digits[1] == '0' else ''}{cardinal(int(digits[1:]))}"
+        return f"{cardinal(int(digits[0]))} {'oh ' if digits[1] == '0' else ''}{cardinal(int(digits[1:]))}"
     return year(int(digits)) if len(digits) == 4 else cardinal(int(digits))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from components.core.digests import digest_value
 from components.google.method import INVALID_ARGUMENT, Requester, refusal_answer
 from components.speech.audio.files import RATE_HZ, to_flac
+from components.speech.audio.wav import find_chunks, only_chunks
 
 PCM, EXTENSIBLE = 1, 0xFFFE
 STREAM_SIZES = frozenset({0, 0x7FFFFFFF, 0xFFFFFFFF})
@@ -36,27 +37,14 @@ def read_pcm(wav: bytes, rate: int) -> bytes:
     Raises:
         ValueError: another format, or a header that contradicts the bytes or the rate.
     """
-    if len(wav) < 12 or wav[:4] != b"RIFF" or wav[8:12] != b"WAVE":
+    if wav[:4] != b"RIFF" or wav[8:12] != b"WAVE":
         raise ValueError("audio that is not a WAV file")
-    known = False
-    for name, size, start in _chunks(wav):
-        if name == b"fmt ":
-            _check_format(wav[start : start + min(size, len(wav) - start)], rate)
-            known = True
-        elif name == b"data":
-            if not known:
-                raise ValueError("a WAV file whose samples come before their format")
-            return _samples(wav, size, start)
-    raise ValueError("a WAV file without samples")
-
-
-def _chunks(wav: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield (name, size in the header, offset of the content) of each chunk; chunks are padded to even sizes."""
-    offset = 12
-    while offset + 8 <= len(wav):
-        name, size = struct.unpack_from("<4sI", wav, offset)
-        yield name, size, offset + 8
-        offset += 8 + size + size % 2
+    chunks = find_chunks(wav, "<")
+    if "fmt " not in chunks or "data" not in chunks:
+        raise ValueError("a WAV file without samples, or without their format before them")
+    start, size = chunks["fmt "]
+    _check_format(wav[start : start + size], rate)
+    return _samples(wav, *chunks["data"])
 
 
 def _check_format(content: bytes, rate: int) -> None:
@@ -71,27 +59,17 @@ def _check_format(content: bytes, rate: int) -> None:
         raise ValueError(f"a WAV file of {header_rate} Hz and {bytes_a_second} bytes a second, not of the requested {rate} Hz")
 
 
-def _samples(wav: bytes, size: int, start: int) -> bytes:
+def _samples(wav: bytes, start: int, size: int) -> bytes:
     present = len(wav) - start
-    if size in STREAM_SIZES and not _ends_in_chunks(wav, start + size):
+    if size in STREAM_SIZES and not (size < present and only_chunks(wav, start + size, "<")):
         size = present
     if size > present:
         raise ValueError(f"a WAV file with {present} bytes of samples, fewer than the {size} of its header")
-    if not _ends_in_chunks(wav, start + size + size % 2):
+    if not only_chunks(wav, start + size + size % 2, "<"):
         raise ValueError(f"a WAV file with {present} bytes of samples, more than the {size} of its header")
     if size % 2:
         raise ValueError("a WAV file that ends within a sample")
     return wav[start : start + size]
-
-
-def _ends_in_chunks(wav: bytes, offset: int) -> bool:
-    """Return whether complete chunks, or nothing, fill the file from ``offset`` (the last one's padding may be missing)."""
-    while offset + 8 <= len(wav):
-        name, size = struct.unpack_from("<4sI", wav, offset)
-        if not (name.isascii() and name.decode("ascii").isprintable()):
-            return False
-        offset += 8 + size + size % 2
-    return offset in (len(wav), len(wav) + 1)
 
 
 MAX_BYTES = 5_000

@@ -16,11 +16,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, TypeVar
 
 from components.core.addresses import CODE_ROOT
 from components.speech.voices import host
-from components.speech.voices.exchange import FAILED, READY, DeadlineExceeded, Exchange, decode_speech, encode_request
+from components.speech.voices.exchange import FAILED, READY, decode_speech, encode_request
 from components.speech.voices.failures import CRASH, ERROR, HANG, EngineDown
 
 if TYPE_CHECKING:
@@ -80,16 +81,17 @@ class Host:
             )
         )
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._exchange = Exchange(self._process.stdin.fileno(), self._process.stdout.fileno())
+        self._requests = Connection(os.dup(self._process.stdin.fileno()), readable=False)
+        self._answers = Connection(os.dup(self._process.stdout.fileno()), writable=False)
         try:
-            kind, payload = self._answer(b"", start_seconds)
+            answer = self._answer(b"", start_seconds)
         except Failed as failed:
             line = self.last_error_line()
             self.close()
             raise EngineDown(f"it {failed.detail}" + (f" ({line})" if line else "")) from None
-        if kind != READY:
+        if answer != READY:
             self.close()
-            raise EngineDown(payload.decode(errors="replace"))
+            raise EngineDown(answer[1:].decode(errors="replace"))
 
     @property
     def pid(self) -> int:
@@ -102,20 +104,33 @@ class Host:
         Raises:
             Failed: reason error when the engine raises an error; hang or crash when the host is lost.
         """
-        kind, payload = self._answer(encode_request(speaker, text), seconds)
+        answer = self._answer(encode_request(speaker, text), seconds)
         if os.fstat(self._stderr.fileno()).st_size > MAX_STDERR_BYTES:
             os.ftruncate(self._stderr.fileno(), 0)
-        if kind == FAILED:
-            raise Failed(ERROR, payload.decode(errors="replace"))
-        return decode_speech(kind, payload)
+        if answer[:1] == FAILED:
+            raise Failed(ERROR, answer[1:].decode(errors="replace"))
+        return decode_speech(answer)
 
-    def _answer(self, request: bytes, seconds: float) -> tuple[bytes, bytes]:
+    def _answer(self, request: bytes, seconds: float) -> bytes:
+        """Return the answer to a request; to none, whether the engine is loaded. The host is killed when its time is over."""
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self._kill()
+
+        timer = threading.Timer(seconds, end)
+        timer.start()
         try:
-            return self._exchange.ask(request, seconds)
-        except DeadlineExceeded:
-            raise _HostLost(HANG, f"gave no answer in {seconds:g} s") from None
-        except EOFError:
+            if request:
+                self._requests.send_bytes(request)
+            return self._answers.recv_bytes()
+        except (EOFError, OSError):
+            if late.is_set():
+                raise _HostLost(HANG, f"gave no answer in {seconds:g} s") from None
             raise _HostLost(CRASH, self._exit_reason()) from None
+        finally:
+            timer.cancel()
 
     def _exit_reason(self) -> str:
         try:
@@ -133,17 +148,20 @@ class Host:
     def close(self) -> None:
         """Kill the host and its children."""
         if self._process.returncode is None:
-            try:
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):  # ended already, or not yet leader of its group
-                self._process.kill()
+            self._kill()
             self._process.wait()
         self.forget()
+
+    def _kill(self) -> None:
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):  # ended already, or not yet leader of its group
+            self._process.kill()
 
     def forget(self) -> None:
         """Close the pipes without killing the host: in a fork it belongs to the parent."""
         self._process.returncode = self._process.returncode or 0
-        for pipe in (self._process.stdin, self._process.stdout, self._stderr):
+        for pipe in (self._process.stdin, self._process.stdout, self._stderr, self._requests, self._answers):
             if pipe is not None:
                 pipe.close()
 

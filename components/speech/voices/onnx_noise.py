@@ -9,19 +9,32 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
 
 import numpy as np
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.message import DecodeError
+from google.protobuf.message_factory import GetMessageClass
 
 COLUMNS = 4096
 """Frames of a table: 47 s at 22,050 Hz and 256 samples a frame, longer than any sentence."""
 SEED = 1
-NOISE_OPERATOR = b"RandomNormalLike"
-# Field numbers of onnx.proto3: ModelProto, GraphProto, NodeProto, AttributeProto and TensorProto.
-_GRAPH, _NODE, _INITIALIZER = 7, 1, 5
-_INPUT, _OUTPUT, _NAME, _OPERATOR, _ATTRIBUTE = 1, 2, 3, 4, 5
-_ATTRIBUTE_NAME, _ATTRIBUTE_INT, _ATTRIBUTE_TYPE, _TYPE_INT = 1, 3, 20, 2
-_DIMS, _DATA_TYPE, _TENSOR_NAME, _RAW, _FLOAT, _INT64 = 1, 2, 8, 9, 1, 7
-_VARINT, _EIGHT, _BYTES, _FOUR = 0, 1, 2, 5
+NOISE_OPERATOR = "RandomNormalLike"
+_FLOAT, _INT64, _INT_ATTRIBUTE = 1, 7, 2
+"""Types of tensors and of attributes in ONNX."""
+_FIELDS = {
+    "ModelProto": {"graph": (7, "GraphProto")},
+    "GraphProto": {"node": (1, "NodeProto*"), "initializer": (5, "TensorProto*")},
+    "NodeProto": {
+        "input": (1, "string*"), "output": (2, "string*"), "name": (3, "string"), "op_type": (4, "string"),
+        "attribute": (5, "AttributeProto*"),
+    },
+    "AttributeProto": {"name": (1, "string"), "i": (3, "int64"), "type": (20, "int32")},
+    "TensorProto": {"dims": (1, "int64*"), "data_type": (2, "int32"), "name": (8, "string"), "raw_data": (9, "bytes")},
+}  # fmt: skip
+"""Message of onnx.proto → the fields that are read or written, with number and type ("*": repeated); others stay as they are."""
 
 
 def replace_noise(model: bytes, channels: Mapping[str, int]) -> bytes:
@@ -34,118 +47,67 @@ def replace_noise(model: bytes, channels: Mapping[str, int]) -> bytes:
     Raises:
         ValueError: the file cannot be parsed, or its noise nodes are not those of ``channels``.
     """
-    parts: list[bytes] = []
-    for field, wire, value in _fields(model):
-        parts.append(
-            _encode_field(field, wire, _replace_nodes(value, channels) if field == _GRAPH and isinstance(value, bytes) else value)
-        )
-    return b"".join(parts)
-
-
-def _replace_nodes(graph: bytes, channels: Mapping[str, int]) -> bytes:
-    parts: list[bytes] = []
-    replaced: list[str] = []
-    for field, wire, value in _fields(graph):
-        if field == _NODE and isinstance(value, bytes) and NOISE_OPERATOR in value:
-            node_fields = {number: text for number, _, text in _fields(value) if isinstance(text, bytes)}
-            if node_fields[_OPERATOR] == NOISE_OPERATOR:
-                name = node_fields[_NAME].decode()
-                if name not in channels:
-                    raise ValueError(f"the network draws noise at {name}, which is not expected")
-                replaced.append(name)
-                look_up = _look_up(name, node_fields[_INPUT], node_fields[_OUTPUT])
-                parts += [_encode_field(_NODE, _BYTES, node) for node in look_up]
-                parts += [_encode_field(_INITIALIZER, _BYTES, table) for table in _tables(name, channels[name], len(replaced))]
-                continue
-        parts.append(_encode_field(field, wire, value))
+    try:
+        parsed = _messages()["ModelProto"].FromString(model)
+    except DecodeError as error:
+        raise ValueError(f"not a protocol buffer: {error}") from None
+    graph, nodes, replaced = parsed.graph, [], list[str]()
+    for node in graph.node:
+        if node.op_type != NOISE_OPERATOR:
+            nodes.append(node)
+            continue
+        if node.name not in channels:
+            raise ValueError(f"the network draws noise at {node.name}, which is not expected")
+        replaced.append(node.name)
+        nodes += _look_up(node.name, node.input[0], node.output[0])
+        graph.initializer.extend(_tables(node.name, channels[node.name], len(replaced)))
     if sorted(replaced) != sorted(channels):
         raise ValueError(f"the network draws noise at {replaced}, not at {sorted(channels)}")
-    return b"".join(parts)
+    del graph.node[:]
+    graph.node.extend(nodes)
+    serialised: bytes = parsed.SerializeToString(deterministic=True)
+    return serialised
 
 
-def _look_up(name: str, like: bytes, output: bytes) -> Iterator[bytes]:
+def _look_up(at: str, like: str, output: str) -> Iterator[Any]:
     """Yield the nodes that output as many frames of the table as ``like`` has."""
-    at = name.encode()
-    yield _node(b"Shape", [like], at + b"/count", start=2, end=3)
-    yield _node(b"Squeeze", [at + b"/count"], at + b"/frames")
-    yield _node(b"Range", [at + b"/0", at + b"/frames", at + b"/1"], at + b"/range")
-    yield _node(b"Mod", [at + b"/range", at + b"/columns"], at + b"/at")
-    yield _node(b"Gather", [at + b"/table", at + b"/at"], output, axis=2)
+    yield _node("Shape", [like], f"{at}/count", start=2, end=3)
+    yield _node("Squeeze", [f"{at}/count"], f"{at}/frames")
+    yield _node("Range", [f"{at}/0", f"{at}/frames", f"{at}/1"], f"{at}/range")
+    yield _node("Mod", [f"{at}/range", f"{at}/columns"], f"{at}/at")
+    yield _node("Gather", [f"{at}/table", f"{at}/at"], output, axis=2)
 
 
-def _tables(name: str, channels: int, number: int) -> Iterator[bytes]:
+def _tables(at: str, channels: int, number: int) -> Iterator[Any]:
     # The only generator whose sequence numpy guarantees not to change.
     noise = np.random.RandomState(SEED * 1000 + number).standard_normal((1, channels, COLUMNS)).astype("<f4")
-    yield _tensor(f"{name}/table", noise.shape, _FLOAT, noise.tobytes())
+    tensor = _messages()["TensorProto"]
+    yield tensor(name=f"{at}/table", dims=noise.shape, data_type=_FLOAT, raw_data=noise.tobytes())
     for end, value in (("0", 0), ("1", 1), ("columns", COLUMNS)):
-        yield _tensor(f"{name}/{end}", (), _INT64, struct.pack("<q", value))
+        yield tensor(name=f"{at}/{end}", data_type=_INT64, raw_data=struct.pack("<q", value))
 
 
-def _node(operator: bytes, inputs: list[bytes], output: bytes, **attributes: int) -> bytes:
-    parts = [_encode_field(_INPUT, _BYTES, name) for name in inputs]
-    parts += [
-        _encode_field(_OUTPUT, _BYTES, output),
-        _encode_field(_NAME, _BYTES, output + b"/fixed"),
-        _encode_field(_OPERATOR, _BYTES, operator),
-    ]
-    for name, value in attributes.items():
-        body = _encode_field(_ATTRIBUTE_NAME, _BYTES, name.encode()) + _encode_field(_ATTRIBUTE_INT, _VARINT, value)
-        parts.append(_encode_field(_ATTRIBUTE, _BYTES, body + _encode_field(_ATTRIBUTE_TYPE, _VARINT, _TYPE_INT)))
-    return b"".join(parts)
+def _node(operator: str, inputs: list[str], output: str, **attributes: int) -> Any:
+    settings = [{"name": name, "i": value, "type": _INT_ATTRIBUTE} for name, value in attributes.items()]
+    return _messages()["NodeProto"](op_type=operator, name=f"{output}/fixed", input=inputs, output=[output], attribute=settings)
 
 
-def _tensor(name: str, dims: tuple[int, ...], kind: int, raw: bytes) -> bytes:
-    parts = [_encode_field(_DIMS, _VARINT, size) for size in dims]
-    parts += [
-        _encode_field(_DATA_TYPE, _VARINT, kind),
-        _encode_field(_TENSOR_NAME, _BYTES, name.encode()),
-        _encode_field(_RAW, _BYTES, raw),
-    ]
-    return b"".join(parts)
-
-
-def _fields(message: bytes) -> Iterator[tuple[int, int, bytes | int]]:
-    """Yield number, wire type and value of each field; values of four or eight bytes undecoded."""
-    position = 0
-    while position < len(message):
-        key, position = _decode_varint(message, position)
-        field, wire = key >> 3, key & 7
-        if wire == _VARINT:
-            value, position = _decode_varint(message, position)
-            yield field, wire, value
-            continue
-        if wire not in (_EIGHT, _BYTES, _FOUR):
-            raise ValueError(f"not a protocol buffer: wire type {wire}")
-        size = {_EIGHT: 8, _FOUR: 4}.get(wire, 0)
-        if wire == _BYTES:
-            size, position = _decode_varint(message, position)
-        if position + size > len(message):
-            raise ValueError("not a protocol buffer: it ends within a field")
-        yield field, wire, message[position : position + size]
-        position += size
-
-
-def _decode_varint(message: bytes, position: int) -> tuple[int, int]:
-    value = shift = 0
-    while position < len(message):
-        byte = message[position]
-        value |= (byte & 0x7F) << shift
-        position, shift = position + 1, shift + 7
-        if byte < 0x80:
-            return value, position
-    raise ValueError("not a protocol buffer: it ends within a number")
-
-
-def _encode_field(field: int, wire: int, value: bytes | int) -> bytes:
-    if isinstance(value, int):
-        return _encode_varint(field << 3 | wire) + _encode_varint(value)
-    return _encode_varint(field << 3 | wire) + (_encode_varint(len(value)) if wire == _BYTES else b"") + value
-
-
-def _encode_varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+@cache
+def _messages() -> dict[str, Any]:
+    """Return name → class of the messages in :data:`_FIELDS`."""
+    file = FileDescriptorProto(name="onnx.proto")
+    for name, fields in _FIELDS.items():
+        message = file.message_type.add(name=name)
+        for field, (number, kind) in fields.items():
+            plain = kind.removesuffix("*")
+            own = {"type_name": plain} if plain in _FIELDS else {}
+            message.field.add(
+                name=field,
+                number=number,
+                type=FieldDescriptorProto.Type.Value(f"TYPE_{'MESSAGE' if own else plain.upper()}"),
+                label=FieldDescriptorProto.LABEL_OPTIONAL if kind == plain else FieldDescriptorProto.LABEL_REPEATED,
+                **own,
+            )
+    pool = DescriptorPool()
+    pool.Add(file)
+    return {name: GetMessageClass(pool.FindMessageTypeByName(name)) for name in _FIELDS}

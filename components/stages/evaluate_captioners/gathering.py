@@ -13,7 +13,6 @@ from components.reporting.verdicts import Finding
 from components.stages.evaluate_captioners import Params
 from components.stages.evaluate_captioners.claims import CaptionerClaim, applicable_claims
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
-from components.stages.evaluate_captioners.jobs import Constant
 from components.stages.evaluate_captioners.results import CaptionerResults, Example, ModelCaption, Pair, Row, Table, Writing
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, Scored, find_language_gaps, mean
 
@@ -23,7 +22,7 @@ def gather(
     sets: Sequence[EvaluationSet],
     models: Sequence[Model],
     scored: Mapping[tuple[str, str], Scored],
-    constants: Mapping[str, Constant],
+    constants: Mapping[str, Scored],
     params: Params,
     weights: dict[str, float],
 ) -> CaptionerResults:
@@ -84,7 +83,7 @@ def _intervals(
     cells: Mapping[tuple[str, str], list[str]],
     pairs: Sequence[tuple[EvaluationSet, EvaluationSet]],
     scored: Mapping[tuple[str, str], Scored],
-    constants: Mapping[str, Constant],
+    constants: Mapping[str, Scored],
     claims: Sequence[CaptionerClaim],
     params: Params,
 ) -> dict[str, tuple[float, float]]:
@@ -96,7 +95,7 @@ def _intervals(
         for metric, values in _items_of(test_set.name, names, scored).items():
             columns[f"{training}-{network} {metric}"] = values
     if test_set.name in constants:
-        columns |= {f" {metric}": values for metric, values in constants[test_set.name].scored.scores.items.items()}
+        columns |= {f" {metric}": values for metric, values in constants[test_set.name].scores.items.items()}
     for first, second in pairs:
         if test_set.name in (first.name, second.name):
             for network in networks_trained_on_both(first.name, second.name, cells):
@@ -115,7 +114,7 @@ def _table(
     test_set: EvaluationSet,
     cells: Mapping[tuple[str, str], list[str]],
     scored: Mapping[tuple[str, str], Scored],
-    constants: Mapping[str, Constant],
+    constants: Mapping[str, Scored],
     claims: Sequence[CaptionerClaim],
     interval_ends: Mapping[str, tuple[float, float]],
     params: Params,
@@ -131,9 +130,9 @@ def _table(
         rows.append(Row(training, network, seeds, values, measure_writing([scored[test_set.name, name] for name in names])))
     constant = None
     if test_set.name in constants:
-        corpus = constants[test_set.name].scored.scores.corpus
+        corpus = constants[test_set.name].scores.corpus
         values = {metric: value_of([corpus[metric]], interval_ends.get(f" {metric}")) for metric in METRICS if metric in corpus}
-        constant = (constants[test_set.name].caption, values)
+        constant = (constants[test_set.name].captions[0], values)
     return Table(
         test_set.name,
         test_set.language,

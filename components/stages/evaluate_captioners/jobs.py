@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from components.execution.stage import Job, Stage
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
@@ -17,16 +17,6 @@ from components.stages.evaluate_captioners.scoring import (
     score_captions,
 )
 from components.stages.evaluate_captioners.writing import CAPTIONS, Hypothesis, write_captions
-
-
-class Constant(NamedTuple):
-    """The constant caption of a test set."""
-
-    caption: str
-    train: float
-    """Its mean CIDEr-D on the training split."""
-    scored: Scored
-
 
 Written = Mapping[tuple[str, str], list[str]]
 """(test set, model) → the caption of each item."""
@@ -67,7 +57,7 @@ def write_hypotheses(
 
 def score_all(
     stage: Stage, sets: Sequence[EvaluationSet], models: Sequence[Model], written: Written
-) -> tuple[dict[tuple[str, str], Scored], dict[str, Constant]]:
+) -> tuple[dict[tuple[str, str], Scored], dict[str, Scored]]:
     """Return the scores of each model on each set, and each set's constant caption (none without a training split)."""
     constant_jobs = [
         Job(
@@ -106,9 +96,5 @@ def score_all(
     ]
     folders = stage.jobs(score_captions, jobs, step="scores", params={})
     scored = {pair: read_scores(folder, captions_of[pair]) for pair, folder in zip(captions_of, folders, strict=True)}
-    constants = {
-        test: Constant(constants_json[test]["caption"], constants_json[test]["train"], scores)
-        for (test, model), scores in scored.items()
-        if not model
-    }
+    constants = {test: scores for (test, model), scores in scored.items() if not model}
     return {pair: scores for pair, scores in scored.items() if pair[1]}, constants

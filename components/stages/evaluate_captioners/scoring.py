@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from components.core.digests import digest_value, sha256_file
 from components.core.errors import HearsightError
-from components.language.metric_lexicon import load_lexicon
 from components.language.wordnet import wordnet_folder
 from components.metrics import meteor as meteors
 from components.metrics import spice as spices
@@ -23,6 +22,7 @@ from components.metrics.captions import score_captions as score_corpus
 from components.metrics.cider import SIGMA, best_constant
 from components.metrics.hallucination import find_hallucinations
 from components.metrics.jars import JarUnavailable
+from components.metrics.lexicon import Lexicon, load_lexicon
 from components.metrics.meteor import LanguageUnavailable, find_meteor, meteor_jar
 from components.metrics.ngrams import ORDER
 from components.metrics.ptb import ptb_tokenize, split_multiword_tokens
@@ -31,7 +31,6 @@ from components.stages.evaluate_captioners.inputs import Item, read_rows, read_s
 
 if TYPE_CHECKING:
     from components.execution.stage import Task
-    from components.metrics.lexicon import Lexicon
     from components.metrics.parses import Sentence
 
 SCORES, CONSTANT = "scores.json", "constant.json"

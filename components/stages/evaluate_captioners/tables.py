@@ -12,7 +12,6 @@ from components.core.ledger import kept, ledger_table
 from components.core.records import GENERATED_CAPTION
 from components.core.text_encoding import csv_text
 from components.reporting.values import Value, decimal, interval, number, rounded, six_digits
-from components.reporting.verdicts import verdict
 from components.stages.evaluate_captioners.inputs import EvaluationSet, Model
 from components.stages.evaluate_captioners.results import CaptionerResults, Row, Table, Writing
 from components.stages.evaluate_captioners.scoring import MAIN, METRICS, SIGNATURE, Scored
@@ -68,19 +67,7 @@ def _table_json(table: Table) -> dict[str, Any]:
     }
     content["writing"] = {row.name: dict(_rounded_figures(row.writing)) for row in table.rows}
     content["writing"]["references"] = dict(_rounded_figures(table.references_writing))
-    content["claims"] = [
-        {
-            "claim": finding.claim.says, "paper": finding.claim.source, "verdict": finding.verdict,
-            "needs": list(finding.claim.needs),
-            "measured": [
-                {"contrast": contrast.title, "verdict": verdict(contrast.difference)}
-                | contrast.difference.plain("value")
-                | {"seeds": [rounded(value) for value in contrast.difference.seeds]}
-                for contrast in finding.judged
-            ],
-        }
-        for finding in table.findings
-    ]  # fmt: skip
+    content["claims"] = [finding.plain() for finding in table.findings]
     if table.constant:
         caption, values = table.constant
         content["constant"] = {"caption": caption} | {name: value.plain("mean") for name, value in values.items()}

@@ -12,8 +12,7 @@ from components.ratings.tables import paper
 from components.ratings.tables.estimates import Estimate
 from components.ratings.tables.models import ModelRow
 from components.ratings.tables.recall import RecallRow
-from components.ratings.tables.shares import ShareRow
-from components.ratings.tables.uses import DATASET, MODEL, RETRIEVAL, TRUTH
+from components.ratings.tables.uses import MODEL, RETRIEVAL, TRUTH
 from components.reporting.values import decimal, rounded, six_digits
 from components.stages.evaluate_ratings.results import RatingResults
 
@@ -23,13 +22,6 @@ NOT_DEFINED = "not defined"
 
 MODEL_FIGURES = {"good": "good", "equal": "equal to the majority", "alpha": "alpha with it"}
 """Figure of a model's ratings → what it is called."""
-
-
-def paper_shares(row: ShareRow) -> tuple[float | None, ...]:
-    """Return the paper's shares beside a row's."""
-    if row.table == DATASET:
-        return paper.dataset_shares(row.raters)
-    return paper.model_shares(row.source, row.raters) if row.table == MODEL else paper.truth_shares(row.crop, row.raters)
 
 
 def paper_figure(row: RecallRow, figure: str) -> float | None:
@@ -45,7 +37,7 @@ def figures_of(results: RatingResults) -> Iterator[tuple[dict[str, Any], dict[st
     for row in results.shares:
         about = {"table": row.table, "source": row.source, "crop": row.crop, "direction": "", "raters": row.raters}
         names = [f"good_{k}_of_{row.raters}" for k in range(1, row.raters + 1)]
-        printed = dict(zip(names, paper_shares(row), strict=True))
+        printed = dict(zip(names, paper.shares(row), strict=True))
         figures = dict(zip(names, row.good, strict=False)) | ({"alpha": row.alpha} if row.alpha else {})
         yield about | {"counted": row.items, "incomplete": row.incomplete}, figures, printed
     for recall in results.recalls:

@@ -20,7 +20,7 @@ from components.ratings.tables.shares import is_complete, raters_of
 from components.ratings.tables.uses import DATASET, MODEL, TRUTH, Uses, Votes
 from components.reporting.pages import render
 from components.stages.evaluate_ratings import PAGE, Params, files
-from components.stages.evaluate_ratings.files import NOT_DEFINED, paper_figure, paper_shares
+from components.stages.evaluate_ratings.files import NOT_DEFINED, paper_figure
 from components.stages.evaluate_ratings.results import RatingResults, gather
 
 SHARD = 250_000
@@ -94,7 +94,7 @@ def render_page(results: RatingResults, warnings: Sequence[str] = ()) -> str:
         results=results,
         tables=[(table, *title, results.rows_of(table)) for table, title in TITLES.items() if results.rows_of(table)],
         directions=DIRECTIONS,
-        paper_shares=paper_shares,
+        paper_shares=paper.shares,
         paper_figure=paper_figure,
         coco={network: shares for (training, network), shares in paper.CC_TABLE_4.items() if training == "coco"},
         not_defined=NOT_DEFINED,

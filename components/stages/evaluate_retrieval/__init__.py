@@ -39,6 +39,11 @@ class Params(Voices):
     hardware: Inference = Inference()
     """What the models are computed on. Ours."""
 
+    @property
+    def main_depth(self) -> int:
+        """The depth whose recall stands for the others: 10, or the nearest."""
+        return min(self.depths, key=lambda depth: (abs(depth - 10), depth))
+
     def check(self, where: str) -> None:
         """Require lists without repetition."""
         for name in ("crops", "depths", "matching"):

@@ -126,7 +126,7 @@ def gather(
     counts = {name: next(iter(model_info.values()))[name] for name in ("images", "utterances", "records", "rounds")}
     claims = applicable_claims(list(models), params.crops, params.crops[0])
     findings = tuple(_judge(claim, columns, measured.chance, params) for claim in claims)
-    costs = tuple(_costs(rows, columns, params.crops[0], 10 if 10 in params.depths else params.depths[0]))
+    costs = tuple(_costs(rows, columns, params.crops[0], params.main_depth))
     return RetrievalResults(dataset, params, tuple(rows), queries, measured.items, counts, measured.chance, findings, costs)
 
 

@@ -30,11 +30,6 @@ class Plot(NamedTuple):
     svg: str
 
 
-def main_depth(results: RetrievalResults) -> int:
-    """Return the depth that figures show: 10, or the nearest one evaluated."""
-    return min(results.params.depths, key=lambda depth: (abs(depth - 10), depth))
-
-
 def curve_plots(results: RetrievalResults) -> list[Plot]:
     """Return figure 3 of the main row's tower, a plot per direction of recall by share of the training pairs; none unless some
     start has two shares."""
@@ -42,17 +37,15 @@ def curve_plots(results: RetrievalResults) -> list[Plot]:
     series = {kind: [row for row in own if row.kind == kind] for kind in STARTS}
     if not any(len(rows) > 1 for rows in series.values()):
         return []
-    return [
-        _curve_plot(results, {kind: rows for kind, rows in series.items() if rows}, direction, main_depth(results))
-        for direction in DIRECTIONS
-    ]
+    return [_curve_plot(results, {kind: rows for kind, rows in series.items() if rows}, direction) for direction in DIRECTIONS]
 
 
-def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], direction: str, depth: int) -> Plot:
+def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], direction: str) -> Plot:
+    depth = results.params.main_depth
     cell = Cell(results.crop, direction, depth)
     chance = results.chance[cell._replace(crop="")]
     points = {kind: [(row.number, row.values[cell]) for row in rows] for kind, rows in series.items()}
-    most = _axis_end([*(value.high or 0.0 for line in points.values() for _, value in line), chance])
+    most = min(1.0, 1.05 * max([*(value.high or 0.0 for line in points.values() for _, value in line), chance])) or 1.0
     widest = max(100, *(number for line in points.values() for number, _ in line))
     left, bottom = 48, CURVE_HEIGHT - FOOT
 
@@ -67,7 +60,7 @@ def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], directi
     )
     title = f"R@{depth}, {DIRECTIONS[direction]}"
     parts = []
-    for tick in _ticks(most):
+    for tick in svg.ticks(most, (0.005, 0.01, 0.02, 0.05, 0.1), 6, 0.2):
         parts += [svg.horizontal(y(tick), left, WIDTH - RIGHT), svg.text(left - 6, y(tick) + 4, f"{tick:g}", "end")]
     numbers = sorted({number for line in points.values() for number, _ in line})
     parts += [svg.text(x(number), bottom + 16, str(number)) for number in numbers]
@@ -87,16 +80,8 @@ def _curve_plot(results: RetrievalResults, series: dict[str, list[Row]], directi
     return Plot(title, svg.plot(WIDTH, CURVE_HEIGHT, label, parts))
 
 
-def _axis_end(values: Sequence[float]) -> float:
-    return min(1.0, 1.05 * max(values)) or 1.0
-
-
-def _ticks(most: float) -> list[float]:
-    return svg.ticks(most, (0.005, 0.01, 0.02, 0.05, 0.1), 6, 0.2)
-
-
 CROPS = {"centre": "the centre of each image", "whole": "whole images"}
-"""Verdict → its CSS class."""
+"""Crop → its description."""
 
 
 def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
@@ -116,7 +101,7 @@ def render_page(results: RetrievalResults, warnings: Sequence[str] = ()) -> str:
         paper_depths=DEPTHS,
         curves=curve_plots(results),
         starts=STARTS,
-        depth=main_depth(results),
+        depth=results.params.main_depth,
         marks=MARKS,
         verdict=verdict,
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from components.core.text_encoding import csv_text
 from components.reporting.values import beside_chance, decimal, interval, rounded, six_digits
-from components.reporting.verdicts import verdict
 from components.stages.evaluate_retrieval.columns import Cell
 from components.stages.evaluate_retrieval.facts import RetrievalResults
 from components.stages.evaluate_retrieval.scoring import DIRECTIONS
@@ -17,11 +16,6 @@ from components.stages.evaluate_retrieval.scoring import DIRECTIONS
 def metric_name(depth: int) -> str:
     """Return a recall's name in files: ``r_at_10``."""
     return f"r_at_{depth}"
-
-
-def main_depth(results: RetrievalResults) -> int:
-    """Return the depth whose recall stands for the others: 10, or the first."""
-    return 10 if 10 in results.params.depths else results.params.depths[0]
 
 
 def scores_json(results: RetrievalResults) -> str:
@@ -50,7 +44,7 @@ def scores_json(results: RetrievalResults) -> str:
 
 def main_figures(results: RetrievalResults) -> Iterator[tuple[tuple[str, str, str], float]]:
     """Yield (row, direction, recall's name) and the value of each row's main any-hit recall, for ``dvc metrics``."""
-    depth = main_depth(results)
+    depth = results.params.main_depth
     for row in results.rows:
         for direction in DIRECTIONS:
             yield (row.name, direction, metric_name(depth)), row.values[Cell(results.crop, direction, depth)].mean
@@ -58,19 +52,7 @@ def main_figures(results: RetrievalResults) -> Iterator[tuple[tuple[str, str, st
 
 def claims_json(results: RetrievalResults) -> str:
     """Return the paper's claims with their verdicts and contrasts as JSON."""
-    content = [
-        {
-            "claim": finding.claim.says, "paper": finding.claim.source, "recall": f"R@{finding.claim.depth}",
-            "verdict": finding.verdict, "needs": list(finding.claim.needs),
-            "measured": [
-                {"contrast": contrast.title, "direction": contrast.on, "verdict": verdict(contrast.difference)}
-                | contrast.difference.plain("value")
-                | {"seeds": [rounded(value) for value in contrast.difference.seeds]}
-                for contrast in finding.judged
-            ],
-        }
-        for finding in results.findings
-    ]  # fmt: skip
+    content = [finding.plain("direction", recall=f"R@{finding.claim.depth}") for finding in results.findings]
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -100,8 +82,8 @@ def recall_csv(results: RetrievalResults) -> str:
 
 
 def render_summary(results: RetrievalResults) -> str:
-    """Return a text summary: R@10 (or the first depth) of each row, and the verdicts on the paper's claims."""
-    depth = main_depth(results)
+    """Return a text summary: R@10 (or the nearest depth) of each row, and the verdicts on the paper's claims."""
+    depth = results.params.main_depth
     text = [
         f"any-hit R@{depth} of {results.dataset}, {results.params.split} split, {results.crop} of the images, 95 % over queries"
     ]
@@ -124,8 +106,8 @@ def render_summary(results: RetrievalResults) -> str:
 
 
 def tracking_metrics(results: RetrievalResults) -> Iterator[tuple[str, float]]:
-    """Yield MLflow metrics: R@10 (or the first depth) of each row and of chance, ``<row>/<direction>/r_at_10``."""
-    metric = metric_name(main_depth(results))
+    """Yield MLflow metrics: R@10 (or the nearest depth) of each row and of chance, ``<row>/<direction>/r_at_10``."""
+    metric = metric_name(results.params.main_depth)
     yield from ((f"{name}/{direction}/{metric}", recalls[metric]) for direction, name, recalls in _any_hit(results))
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,38 +14,35 @@ import soundfile
 from components.core.ledger import dropped, kept, ledger_table
 from components.core.records import OUTPUT_SCHEMAS
 from components.execution.shard_worker import Task
-from components.execution.stage import Job, Stage
+from components.execution.stage import Stage
 from components.speech.audio.files import Samples, from_flac
 from components.speech.audio.measures import is_silent
 from components.speech.recognition.recognizer import INSTALL, Whisper, installed, recogniser_for
 from components.stages.evaluate_speech import PAGE, SUMMARY, VOICES, Params, facts, page
 from components.stages.evaluate_speech.sample import COLUMNS, Drawn, draw_sample
 
-HEARD_FILE = "heard.json"
 
-
-def hear_job(spec: Any, task: Task, folder: Path) -> None:
-    """Write ``audio digest → verdict, text and recogniser`` for the recordings of ``spec``, all in one language."""
-    recogniser = recogniser_for(spec["language"])
-    assert recogniser is not None  # the stage makes no jobs for languages without a recogniser
-    annotator = Whisper(recogniser, spec["language"])
+def hear(piece: tuple[str, Sequence[tuple[str, str]]], task: Task) -> dict[tuple[str, str], dict[str, str]]:
+    """Return (language, audio digest) → verdict, text and recogniser of recordings in one language, (digest, media) each."""
+    language, recordings = piece
+    recogniser = recogniser_for(language)
+    assert recogniser is not None  # there are no pieces in languages without a recogniser
     heard: dict[str, dict[str, str]] = {}
     payloads = {}
-    for item in spec["items"]:
-        digest = item["audio_sha256"]
+    for digest, media in recordings:
         try:
-            samples = read_samples(task, item["media"])
+            silent = is_silent(read_samples(task, media))
         except ValueError:
-            heard[digest] = {"verdict": "unreadable", "text": "", "recogniser": recogniser.name}
+            heard[digest] = {"verdict": "unreadable", "text": ""}
             continue
-        if is_silent(samples):
-            # Recognisers invent words for silence.
-            heard[digest] = {"verdict": "silent", "text": "", "recogniser": recogniser.name}
+        # Recognisers invent words for silence.
+        if silent:
+            heard[digest] = {"verdict": "silent", "text": ""}
         else:
-            payloads[digest] = partial(read_samples, task, item["media"])
-    for digest, text in task.annotations.annotate(annotator, payloads).items():
-        heard[digest] = {"verdict": "heard", "text": text, "recogniser": recogniser.name}
-    (folder / HEARD_FILE).write_text(json.dumps(heard, sort_keys=True, ensure_ascii=False))
+            payloads[digest] = partial(read_samples, task, media)
+    for digest, text in task.annotations.annotate(Whisper(recogniser, language), payloads).items():
+        heard[digest] = {"verdict": "heard", "text": text}
+    return {(language, digest): answer | {"recogniser": recogniser.name} for digest, answer in heard.items()}
 
 
 def read_samples(task: Task, media: str) -> Samples:
@@ -65,8 +61,8 @@ def decode_samples(data: bytes) -> Samples:
     return samples
 
 
-JOB_SIZE = 8
-"""Recordings per job; after a kill, each worker repeats at most one job."""
+PIECE = 8
+"""Recordings that a worker takes at a time; after a kill, each repeats at most one piece."""
 
 
 def run(stage: Stage) -> None:
@@ -94,7 +90,7 @@ def run(stage: Stage) -> None:
 
 
 def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:
-    """Transcribe the sample in jobs; return a message about recognisers that are not installed, or an empty string."""
+    """Transcribe the sample; return a message about recognisers that are not installed, or an empty string."""
     by_language: dict[str, list[Drawn]] = {}
     not_installed = set()
     for utterance in drawn:
@@ -107,20 +103,14 @@ def _transcribe(stage: Stage, drawn: list[Drawn]) -> str:
             by_language.setdefault(utterance.language, []).append(utterance)
         else:
             not_installed.add(recogniser.name)
-    jobs = [
-        Job(
-            f"{language}-{start:06d}",
-            {"language": language, "items": [{"media": e.media, "audio_sha256": e.audio_sha256} for e in group]},
-            content_addressed=True,
-        )
+    pieces = [
+        (language, [(utterance.audio_sha256, utterance.media) for utterance in utterances[start : start + PIECE]])
         for language, utterances in sorted(by_language.items())
-        for start in range(0, len(utterances), JOB_SIZE)
-        for group in [utterances[start : start + JOB_SIZE]]
+        for start in range(0, len(utterances), PIECE)
     ]
     transcripts: dict[tuple[str, str], dict[str, str]] = {}
-    for job, folder in zip(jobs, stage.jobs(hear_job, jobs, step="hear", params={}), strict=True):
-        for digest, answer in json.loads((folder / HEARD_FILE).read_text()).items():
-            transcripts[job.spec["language"], digest] = answer
+    for answers in stage.map_uncached(hear, pieces, step="hear"):
+        transcripts |= answers
     for utterance in drawn:
         utterance.judge(transcripts.get((utterance.language, utterance.audio_sha256)))
     if not not_installed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -132,9 +131,9 @@ def _loss(report: PostsReport) -> list[tuple[Any, ...]]:
 
 def _lengths(report: PostsReport) -> list[tuple[str, int, int, str]]:
     return [
-        (vocabulary.name, length, n, f"{n / len(vocabulary.lengths):.6f}")
+        (vocabulary.name, length, n, f"{n / vocabulary.examples:.6f}")
         for vocabulary in described_sets(report)
-        for length, n in sorted(Counter(vocabulary.lengths).items())
+        for length, n in sorted(vocabulary.lengths.items())
     ]
 
 

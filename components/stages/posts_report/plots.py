@@ -106,8 +106,8 @@ def draw_lengths(report: PostsReport) -> bytes:
     with drawing(height=3.6) as (_, (axes,), buffer):
         for vocabulary, colour in zip(sets, (INK, WARM), strict=False):
             axes.hist(
-                [min(n, edges[-1] - 1) for n in vocabulary.lengths], bins=edges,
-                weights=[100 / len(vocabulary.lengths)] * len(vocabulary.lengths),
+                [min(n, edges[-1] - 1) for n in vocabulary.lengths.elements()], bins=edges,
+                weights=[100 / vocabulary.examples] * vocabulary.examples,
                 color=colour, alpha=0.6, label=f"{vocabulary.name}: {vocabulary.mean:.1f} ± {vocabulary.deviation:.1f} words",
             )  # fmt: skip
             axes.axvline(vocabulary.mean, color=colour, linewidth=1.5, linestyle="--")

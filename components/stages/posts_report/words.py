@@ -7,16 +7,15 @@ caption metrics, lower-cased and without punctuation.
 from __future__ import annotations
 
 import importlib
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
+from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
 
 DATA = Path(__file__).parent / "data"
@@ -29,26 +28,11 @@ def count_in_bands(numbers: Collection[int], bands: Sequence[tuple[int, int | No
     return [sum(low <= n and (high is None or n <= high) for n in numbers) for low, high in bands]
 
 
-@dataclass(frozen=True)
-class Vocabulary:
-    """Counts of words in a set's descriptions."""
+@dataclass
+class Vocabulary(CaptionStatistics):
+    """Statistics of a set's descriptions, with the frequencies of words."""
 
-    name: str
-    lengths: Sequence[int]
-    """Number of words of each description."""
-    counts: Counter[str]
-    """Word → occurrences."""
-
-    @property
-    def mean(self) -> float:
-        """Mean number of words per description; 0 without descriptions."""
-        return sum(self.lengths) / len(self.lengths) if self.lengths else 0.0
-
-    @property
-    def deviation(self) -> float:
-        """Population standard deviation of the words per description."""
-        mean = self.mean
-        return math.sqrt(sum((n - mean) ** 2 for n in self.lengths) / len(self.lengths)) if self.lengths else 0.0
+    name: str = ""
 
     @property
     def bands(self) -> list[int]:
@@ -78,13 +62,10 @@ class Offence:
 
 def count_words(name: str, captions: Iterable[str]) -> Vocabulary:
     """Return the word counts of a set's descriptions."""
-    lengths: list[int] = []
-    counts: Counter[str] = Counter()
+    vocabulary = Vocabulary(name=name)
     for caption in captions:
-        tokens = tokenize(caption)
-        lengths.append(len(tokens))
-        counts.update(tokens)
-    return Vocabulary(name, lengths, counts)
+        vocabulary.add(caption)
+    return vocabulary
 
 
 @lru_cache(maxsize=4)
@@ -151,20 +132,18 @@ def find_topics(captions: Sequence[str], language: str, number: int, min_documen
 
     Latent Dirichlet Allocation over counts of content words: batch variational Bayes with a fixed seed on one thread.
     """
-    documents = [Counter(content_words(caption, language)) for caption in captions]
-    document_counts = Counter(word for document in documents for word in document)
-    words = sorted(word for word, count in document_counts.items() if count >= min_documents)
-    column = {word: at for at, word in enumerate(words)}
-    cells = [
-        (row, column[word], n) for row, document in enumerate(documents) for word, n in sorted(document.items()) if word in column
-    ]
-    if len(words) < 2 or not cells or number < 1:
-        return []
-    # scikit-learn and SciPy are slow to import, and not needed without words.
+    # scikit-learn is slow to import.
     from sklearn.decomposition import LatentDirichletAllocation
+    from sklearn.feature_extraction.text import CountVectorizer
 
-    rows, columns, values = zip(*cells, strict=True)
-    counts = csr_matrix((values, (rows, columns)), shape=(len(documents), len(words)), dtype=np.float64)
+    vectorizer = CountVectorizer(analyzer=partial(content_words, language=language), min_df=min_documents, dtype=np.float64)
+    try:
+        counts = vectorizer.fit_transform(captions)
+    except ValueError:  # no word is in so many
+        return []
+    words = vectorizer.get_feature_names_out().tolist()
+    if len(words) < 2 or number < 1:
+        return []
     counts = counts[counts.getnnz(axis=1) > 0]
     model = LatentDirichletAllocation(number, learning_method="batch", max_iter=PASSES, random_state=seed, n_jobs=1)
     mixed = model.fit_transform(counts)

@@ -100,15 +100,11 @@ class FeatureItems(Items):
 
     def read_views(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.float16]:
         """Return features, B × L × F."""
-        batch: NDArray[np.float16] | None = None
-        for row, (epoch, item) in enumerate(pairs):
+        views = []
+        for epoch, item in pairs:
             draw = self.view_rng(epoch, item).randrange if self.training else undistorted
-            chosen = self.members.choose_view(int(self.image[item]), draw, first=not self.grid)
-            if batch is None:
-                batch = np.empty((len(pairs), *chosen.shape), dtype=np.float16)
-            batch[row] = chosen
-        assert batch is not None
-        return batch
+            views.append(self.members.choose_view(int(self.image[item]), draw, first=not self.grid))
+        return np.stack(views, dtype=np.float16)
 
 
 class ImageItems(Items):
@@ -124,10 +120,10 @@ class ImageItems(Items):
 
     def read_views(self, pairs: Sequence[tuple[int, int]]) -> NDArray[np.uint8]:
         """Return pixels, B × 3 × side × side."""
-        batch = np.empty((len(pairs), self.side, self.side, 3), dtype=np.uint8)
-        for row, (epoch, item) in enumerate(pairs):
+        views = []
+        for epoch, item in pairs:
             image = open_image(self.members.read(int(self.image[item])), self.side, self.key(item))
-            batch[row] = (
+            views.append(
                 random_view(image, self.side, self.view_rng(epoch, item)) if self.training else whole_view(image, self.side)
             )
-        return batch.transpose(0, 3, 1, 2)
+        return np.stack(views).transpose(0, 3, 1, 2)

@@ -9,9 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.speech.text_normalization import RULES, NormalisedText, RejectedText, languages, normalise_for_speech
-from components.speech.text_normalization.draft import needed
 from components.speech.text_normalization.language import language_of
-from tests.support.speech.normalization_cases import CASES
 
 LIMIT = 400
 _PIECES = """
@@ -118,30 +116,3 @@ def test_steps_have_the_rule_the_text_before_and_the_text_after() -> None:
     assert {("emoji", "😀", ""), ("number", "2", "two"), ("abbreviation", "Mr.", "Mister"), ("symbol", "&", "and")} <= {
         (step.rule, step.before, step.after) for step in result.steps
     }
-
-
-@pytest.mark.parametrize("language", languages())
-def test_a_text_that_a_pattern_matches_has_what_the_pattern_needs(language: str) -> None:
-    tables = language_of(language)
-    assert tables is not None
-    matches = 0
-    for pattern in map(re.compile, tables.phrases):
-        for _, _, written, _ in CASES:
-            if pattern.search(written):
-                matches += 1
-                assert any(part in written for part in needed(pattern.pattern, pattern.flags)), (pattern.pattern, written)
-    assert matches > 5
-
-
-def test_what_a_pattern_needs_is_its_longest_certain_text() -> None:
-    for pattern, parts in {
-        r"(?<=[0-9])\s?[★*](?!\w)": ("★", "*"),
-        r"(?<!\w)24 ?h ?/ ?24(?!\w)": ("24",),
-        r"(?:#|№)\s?": ("",),
-        r"a(?:bc)?d|ef{0,2}g": ("a", "e"),
-        r"([²³])x?": ("²", "³"),
-        r"[0-9]+": ("",),
-        r"\^[0-9]": ("^",),
-    }.items():
-        assert needed(pattern, 0) == parts, pattern
-    assert needed("abc", re.IGNORECASE) == ("",)

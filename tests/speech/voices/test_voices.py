@@ -84,13 +84,15 @@ def test_noise_is_a_table_restarted_for_each_run_and_repeated_in_long_ones():
     from components.speech.voices import onnx_noise
     from components.speech.voices.onnx_noise import COLUMNS, replace_noise
 
-    written = onnx_noise._encode_field
+    def written(field: int, wire: int, value: bytes | int) -> bytes:
+        """A field of a protocol buffer, of less than 128 bytes."""
+        return bytes([field << 3 | wire]) + (bytes([value]) if isinstance(value, int) else bytes([len(value)]) + value)
 
     def named(name: bytes) -> bytes:
         shape = b"".join(written(1, 2, written(2, 2, axis)) for axis in (b"b", b"c", b"t"))
         return written(1, 2, name) + written(2, 2, written(1, 2, written(1, 0, 1) + written(2, 2, shape)))
 
-    node = onnx_noise._node(b"RandomNormalLike", [b"x"], b"y")
+    node = onnx_noise._node("RandomNormalLike", ["x"], "y").SerializeToString()
     graph = written(1, 2, node) + written(2, 2, b"g") + written(11, 2, named(b"x")) + written(12, 2, named(b"y"))
     model = written(1, 0, 8) + written(7, 2, graph) + written(8, 2, written(2, 0, 15))
 

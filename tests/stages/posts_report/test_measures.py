@@ -126,11 +126,11 @@ def test_the_word_lists_have_no_duplicates_and_contrasts_only_of_known_groups():
 def test_every_word_is_in_one_band_and_ranks_are_a_permutation(captions):
     result = count_words("any", captions)
     assert sum(result.bands) == len(result.counts) and sorted(result.ranks.values()) == list(range(1, len(result.counts) + 1))
-    assert len(result.bands) == len(BANDS) and sum(result.lengths) == result.counts.total()
+    assert len(result.bands) == len(BANDS) and sum(result.lengths.elements()) == result.counts.total()
 
 
 def test_mean_and_deviation_of_no_values_are_none():
-    empty = Vocabulary("none", [], Counter())
+    empty = Vocabulary(name="none")
     assert (empty.mean, empty.deviation) == (0.0, 0.0)
 
 
