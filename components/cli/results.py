@@ -147,9 +147,9 @@ def release(
     ] = False,
 ) -> None:
     """Write a finished dataset as files for others: captions as TSV, posts as dataset.json with images, with their speech."""
-    from components.tools.release.instances import parse_subsets
     from components.tools.release.kinds import release as write_release
-    from components.tools.release.noted import list_releases, note_release
+    from components.tools.release.posts import parse_subsets
+    from components.tools.release.publish import list_releases, note_release
 
     list_releases(root := find_root())  # a list that cannot be read is an error before anything is written
     done = write_release(

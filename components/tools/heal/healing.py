@@ -25,7 +25,7 @@ from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
 from components.stages.crawl.snapshot_builder import STORE, make_answers, open_fetcher
 from components.tools.heal.archives import Archive, parse_time
-from components.tools.release.records import read_csv
+from components.tools.release.split_files import read_csv
 from components.tools.takedown.evidence import find_answered_urls
 from components.web.answers import NotFetched, Outcome
 from components.web.consent.image_metadata import read_image_statements

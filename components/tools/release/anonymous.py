@@ -1,4 +1,4 @@
-"""Replace accounts by keyed hashes: HMAC-SHA256 of the account, under a key that is in no file of a release.
+"""Make the posts of a release; accounts are keyed hashes, HMAC-SHA256 of the account, under a key that is in no file of it.
 
 PCV §3 publishes an anonymised user with each post. An unkeyed hash can be reversed by hashing all public account names; a keyed
 one cannot without the key. File names are made from the record's key in the same way, since that is a plain hash of the post's
@@ -14,9 +14,13 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from components.core.errors import HearsightError
 from components.core.hashtags import normalise_account
+from components.tools.release.inputs import ReleaseInputs
+from components.web.images.image import FORMATS
+from components.web.takedown_list import Takedown
 
 KEY_VARIABLE = "HEARSIGHT_RELEASE_KEY"
 MIN_KEY_BYTES = 16
@@ -146,3 +150,55 @@ def find_personal_data(text: str) -> dict[str, bool]:
 _MASKED = re.compile(rf"{ANONYMOUS}|[0-9a-f]{{{DIGITS}}}")
 _WEB = re.compile(r"(?:https?://|www\.)\w", re.I)
 _MAIL = re.compile(rf"{_HANDLE}@{_HANDLE}\.[a-z]{{2,}}", re.I)
+
+
+class Instance(NamedTuple):
+    """One post of the release: the attributes of ``dataset.json`` (PCV §3), then columns of its record."""
+
+    filename: str
+    user: str
+    raw_caption: str
+    caption: str
+    date: str
+    key: str
+    split: str
+    group: str
+    language: str
+    collected: str
+    image_sha256: str
+    media: str
+    format: str
+    width: int
+    height: int
+
+    def published(self) -> dict[str, str]:
+        """Return the attributes of ``dataset.json``."""
+        return {name: getattr(self, name) for name in ("user", "filename", "raw_caption", "caption", "date")}
+
+
+OWN = Instance._fields[5:]
+
+
+def make_instances(
+    inputs: ReleaseInputs, pseudonyms: Pseudonyms, listed: Takedown, *, mask_all: bool
+) -> tuple[list[Instance], dict[str, int]]:
+    """Anonymise the records of the split that are not on the takedown list.
+
+    Returns:
+        The instances in the order of their file names, and the numbers of ``masked`` account names and of posts ``taken_down``.
+    """
+    rows = inputs.split.table(["owner", "page_url", "image_url", "alt", "caption", "posted", *OWN]).to_pylist()
+    mentions = Mentions(pseudonyms, (row["owner"] for row in rows), mask_all=mask_all)
+    instances = [
+        Instance(
+            pseudonyms.file(row["key"], FORMATS[row["format"]]),
+            pseudonyms.user(row["owner"]),
+            mentions.mask(row["alt"], row["owner"]),
+            mentions.mask(row["caption"], row["owner"]),
+            row["posted"],
+            *(row[name] for name in OWN),
+        )
+        for row in rows
+        if not (listed.owner(row["owner"]) or listed.url(row["page_url"]) or listed.url(row["image_url"]))
+    ]
+    return sorted(instances), {"masked": mentions.masked, "taken_down": len(rows) - len(instances)}

@@ -21,7 +21,7 @@ from components.core.progress import progress
 from components.core.stage_output import ShardRef
 from components.metrics.caption_lengths import CaptionStatistics
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.records import Published, Record, published_text, record_tables
+from components.tools.release.split_files import RECORDS, Published, Record, SplitTables, published_text
 from components.web.canonical import is_folder_image
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
@@ -49,11 +49,8 @@ class Selection:
             HearsightError: it is the post of an account.
         """
         if row["owner"]:
-            what, hint = (
-                "holds posts of accounts, which are released without their names only",
-                "put extract_descriptions before it",
-            )
-            raise HearsightError(what, where=self.inputs.split.path, hint=hint)
+            what = "holds posts of accounts, which are released without their names only"
+            raise HearsightError(what, where=self.inputs.split.path, hint="put extract_descriptions before it")
         url = row["image_url"]
         if self.listed.url(row["page_url"]) or self.listed.url(url):
             return TAKEN_DOWN
@@ -131,7 +128,7 @@ def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
     with ExitStack() as stack:
         captions = {name: stack.enter_context(_open(folder / path.format(inputs.dataset))) for name, path in SPLITS.items()}
         labels = None if selection.local else stack.enter_context(_open(folder / LABELS.format(inputs.dataset)))
-        records = stack.enter_context(record_tables(folder))
+        records = stack.enter_context(SplitTables(folder / RECORDS, Record._fields, tuple(SPLITS)))
         for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
             for row, record in selection.rows(shard):
                 if not isinstance(record, Record):

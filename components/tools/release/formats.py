@@ -22,16 +22,26 @@ import pyarrow.parquet as pq
 from components.core.digests import sha256_bytes
 from components.core.stage_output import StageOutput
 from components.speech.audio.files import RATE_HZ
-from components.tools.release.records import FOLDER as RECORDS
-from components.tools.release.records import SPLITS, Published, Record, published_text, read_csv
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, NUMBERS, OWN_COLUMNS, Spoken, Utterance
-from components.tools.release.split_files import ParquetShards, TarShards, read_samples
+from components.tools.release.split_files import (
+    RECORDS,
+    SPLITS,
+    ParquetShards,
+    Published,
+    Record,
+    TarShards,
+    published_text,
+    read_csv,
+    read_samples,
+)
 from components.web.images.head import FORMATS as SUFFIXES
 from components.web.images.head import Head, read_head
 from components.web.images.metadata import Unreadable, without_metadata
 
 PARQUET, WEBDATASET = "parquet", "webdataset"
+SAMPLES = {PARQUET: ".parquet", WEBDATASET: ".tar"}
+"""Folder of samples → ending of its files."""
 FORMATS = {"parquet": PARQUET, "hf": PARQUET, "webdataset": WEBDATASET}
 """``--format`` → its folder: what ``datasets`` loads is the Parquet files, by the front matter of README.md."""
 _MEDIA = pa.struct({"bytes": pa.binary(), "path": pa.string()})
@@ -175,12 +185,6 @@ def hub_files(folder: Path, spoken: Iterable[str]) -> list[dict[str, Any]]:
         if files := [{"split": split, "path": path} for split, path in paths.items() if any(folder.glob(path))]:
             configs.append({"config_name": name, **({} if configs else {"default": True}), "data_files": files})
     return configs
-
-
-def sample_files(folder: Path) -> str:
-    """Return the files of the formats that a release has, in Markdown; '' for none."""
-    names = {PARQUET: f"`{PARQUET}/<split>-*.parquet`", WEBDATASET: f"`{WEBDATASET}/<split>-*.tar`"}
-    return " and ".join(path for name, path in names.items() if (folder / name).is_dir())
 
 
 Media = tuple[str, bytes]

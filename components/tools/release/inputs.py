@@ -16,6 +16,8 @@ from components.core.errors import HearsightError
 from components.core.graph import load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
+from components.reporting.pages import render_text
+from components.tools.release.questions import DATA
 from components.web.canonical import is_folder_image
 
 
@@ -98,8 +100,7 @@ class ReleaseInputs:
     def published_settings(self) -> dict[str, dict[str, Any]]:
         """The settings of the stages as a release has them: without the crawl's, which may name accounts and servers, and of
         paths only the files' names."""
-        published = {f"{self.dataset}/{stage}": values for stage, values in self.settings.items() if stage != "crawl"}
-        return _without_folders(published)
+        return _without_folders({f"{self.dataset}/{stage}": own for stage, own in self.settings.items() if stage != "crawl"})
 
 
 def find_speech(root: Path, inputs: ReleaseInputs) -> dict[str, StageOutput]:
@@ -194,8 +195,8 @@ def _describe_cleaning(root: Path, split: StageOutput, lineage: Mapping[str, Any
     dropped = split.manifest.counts.get("record", {}).get("dropped", {})
     scores = json.loads(ratings.file("scores.json").read_bytes())["ratings"]
     return cleaning_text(
-        min_good,
-        sorted(pc.unique(own["ratings"]).to_pylist()),
+        min_good=min_good,
+        asked=sorted(pc.unique(own["ratings"]).to_pylist()),
         raters=scores["raters"],
         kept=kept,
         refused=dropped.get(BAD, 0),
@@ -205,26 +206,9 @@ def _describe_cleaning(root: Path, split: StageOutput, lineage: Mapping[str, Any
     )
 
 
-def cleaning_text(
-    min_good: int, asked: Sequence[int], *, raters: int, kept: int, refused: int, unrated: int, left_out: int, alpha: float | None
-) -> str:
-    """Return the cleaning of a test split in sentences.
-
-    Args:
-        min_good: raters that had to call a caption GOOD, of ``asked``.
-        unrated: test records that stay without ratings; ``left_out`` were dropped without.
-        alpha: Krippendorff's over all rated captions; None where it is not defined.
-    """
-    each = f"{' or '.join(map(str, asked))} {'rater' if asked == [1] else 'raters'}"
-    people = "one person" if raters == 1 else f"{raters:,} people in all"
-    others = f" {unrated:,} test records were not rated and stay." if unrated else ""
-    others += f" {left_out:,} test records were not rated and are left out." if left_out else ""
-    agree = "is not defined" if alpha is None else f"is {alpha:.3f}"
-    return (
-        f"The test split is cleaned by people, as that of Conceptual Captions is. {kept + refused:,} test records were rated GOOD"
-        f" or BAD by {each} each ({people}). {kept:,} with {min_good} or more GOOD stay, {refused:,} are dropped.{others}"
-        f" Krippendorff's alpha of the raters {agree}. Train and validation are not cleaned."
-    )
+def cleaning_text(**values: Any) -> str:
+    """Return the cleaning of a test split in sentences; ``data/cleaning.md`` says what the values are."""
+    return " ".join(render_text((DATA / "cleaning.md").read_text(encoding="utf-8"), values).split())
 
 
 def _is_same(output: StageOutput, digest: str) -> bool:

@@ -18,21 +18,14 @@ from components.tools.release.croissant import write_croissant
 from components.tools.release.facts import Facts, find_missing
 from components.tools.release.files import CONCEPTS, LABELS, SPLITS, select_records, write_all
 from components.tools.release.formats import FORMATS, SampleWriter
-from components.tools.release.inputs import (
-    Options,
-    ReleaseInputs,
-    find_inputs,
-    find_speech,
-    read_lineage,
-    speech_settings,
-)
+from components.tools.release.inputs import Options, ReleaseInputs, find_inputs, find_speech, read_lineage, speech_settings
 from components.tools.release.notes import write_card, write_datasheet, write_settings
 from components.tools.release.posts import write_posts
 from components.tools.release.publish import publish_folder
 from components.tools.release.questions import read_publisher
-from components.tools.release.records import Published
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import Corpus, SpeechWriter, Spoken
+from components.tools.release.split_files import Published
 from components.tools.release.summary import measure, write_summary
 
 Batch = tuple[str, Mapping[str, Published]]
@@ -78,17 +71,17 @@ def write_captions(root: Path, inputs: ReleaseInputs, options: Options, folder: 
 def write_anonymous_posts(root: Path, inputs: ReleaseInputs, options: Options, pseudonyms: Pseudonyms, folder: Path) -> Written:
     """Write the files of a release of posts."""
     publisher = read_publisher(root, inputs.dataset, options.licence)
-    posts = write_posts(root, inputs, folder, pseudonyms, options)
-    examples = {split: part.posts for split, part in posts.facts.parts[""].items() if split}
-    languages = Counter(each.record.language for each in posts.published.values())
+    counts, published, left_out = write_posts(root, inputs, folder, pseudonyms, options)
+    examples = {split: part.posts for split, part in counts.parts[""].items() if split}
+    languages = Counter(each.record.language for each in published.values())
     image, licence = "a file of images.tar.gz", "that of the posts"
-    facts = Facts(inputs, publisher, examples, languages, posts.left_out, image, images_licence=licence)
+    facts = Facts(inputs, publisher, examples, languages, left_out, image, images_licence=licence)
     what = "Public posts whose authors describe their image, with the images; accounts are replaced by keyed hashes"
-    missing = write_datasheet(facts, posts.facts, folder, options.mask_mentions)
+    missing = write_datasheet(facts, counts, folder, options.mask_mentions)
     masked = {"mask_mentions": options.mask_mentions}
-    values, settings = {"posts": posts.facts, **masked}, {"subsets": dict(options.subsets), **masked}
-    batches = [("", posts.published)]
-    return Written(facts, "pracegover", what, batches, posts.facts.plain(), "readme_posts.md", values, settings, missing)
+    values, settings = {"posts": counts, **masked}, {"subsets": dict(options.subsets), **masked}
+    batches = [("", published)]
+    return Written(facts, "pracegover", what, batches, counts.plain(), "readme_posts.md", values, settings, missing)
 
 
 def finish(root: Path, written: Written, options: Options, folder: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Write the notes of a release from measured facts: README.md, settings.json, and of posts the statistics and the datasheet.
 
-README.md begins with front matter, YAML as data hubs read it: licence, languages, size, tasks, files of each split. The datasheet
+README.md begins with front matter, YAML as data hubs read it: licence, languages, tasks, files of each split. The datasheet
 is that of Gebru et al. 2021; its text is ``data/datasheet.yaml``.
 """
 
@@ -19,13 +19,11 @@ from components.core.params import dotted
 from components.reporting.pages import render
 from components.tools.release.facts import SETTINGS, SOFTWARE, Facts, describe_source, find_missing, hub_licence, limitations
 from components.tools.release.files import STATISTICS
-from components.tools.release.formats import hub_files, sample_files
+from components.tools.release.formats import SAMPLES, hub_files
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import WINDOW, PostFacts, count_losses, describe_days, loss_table, statistics_tsv
 from components.tools.release.questions import DATA, DATASHEET, Table, share
 
-SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
-LARGER = "10M<n<100M"
 WORDS: Mapping[str, list[list[str]]] = DATASHEET.words
 """The words of PCV tables 3 (``offensive``) and 4 (``body``), with their forms."""
 
@@ -57,7 +55,7 @@ def write_card(template: str, facts: Facts, folder: Path, **values: Any) -> None
         facts=facts,
         losses=loss_table(count_losses(facts.inputs)),
         limitations=limitations(facts),
-        samples=sample_files(folder),
+        samples=" and ".join(f"`{kind}/<split>-*{ends}`" for kind, ends in SAMPLES.items() if (folder / kind).is_dir()),
         not_stated=find_missing(facts.publisher),
         **values,
     )
@@ -71,7 +69,6 @@ def _front_matter(facts: Facts, folder: Path) -> str:
         **hub_licence(facts.publisher["licence"]),
         "language": sorted(filter(None, facts.languages)),
         "pretty_name": facts.dataset,
-        "size_categories": [next((name for limit, name in SIZES if facts.total < limit), LARGER)],
         "task_categories": ["image-to-text", *(["text-to-speech", "automatic-speech-recognition"] if spoken else [])],
         "configs": hub_files(folder, spoken),
     }

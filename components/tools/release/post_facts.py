@@ -11,10 +11,9 @@ from typing import Any
 
 from components.metrics.caption_lengths import CaptionStatistics
 from components.metrics.tokens import tokenize
-from components.tools.release.anonymous import find_personal_data
+from components.tools.release.anonymous import Instance, find_personal_data
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.instances import Instance
-from components.tools.release.records import SPLITS
+from components.tools.release.split_files import SPLITS
 
 WINDOW = 7
 """Days after which a post can be found only through its owner (PCV §4.1)."""

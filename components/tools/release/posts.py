@@ -1,26 +1,27 @@
 """Write the files of a release of posts (PCV §3); see ``docs/release.md``.
 
-Instances are in the order of their file names, which are keyed hashes, so the order reveals neither owners nor dates.
+Instances are in the order of their file names, which are keyed hashes, so the order reveals neither owners nor dates. Draws
+are keyed by the posts' keys, so that repeated releases draw the same.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.progress import progress
+from components.core.seeded_rng import seeded_rng
 from components.core.shards import add_member, end_tar
-from components.tools.release.anonymous import Pseudonyms
+from components.tools.release.anonymous import Instance, Pseudonyms, make_instances
 from components.tools.release.inputs import Options, ReleaseInputs
-from components.tools.release.instances import Instance, draw_sample, draw_subsets, make_instances
 from components.tools.release.post_facts import PostFacts, count_losses
-from components.tools.release.records import SPLITS, Published, Record, record_tables
+from components.tools.release.split_files import RECORDS, SPLITS, Published, Record, SplitTables
 from components.web.images.metadata import Unreadable, without_metadata
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
@@ -33,19 +34,13 @@ UNREADABLE = "unreadable"
 """Reason: the image file cannot be parsed, so its metadata cannot be removed."""
 
 
-@dataclass(frozen=True)
-class Posts:
-    """What :func:`write_posts` has written."""
-
-    facts: PostFacts
-    published: dict[str, Published]
-    """Key → released record."""
-    left_out: dict[str, str]
-    """Key → the reason for which a post of the split is left out."""
-
-
-def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: Options) -> Posts:
+def write_posts(
+    root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pseudonyms, options: Options
+) -> tuple[PostFacts, dict[str, Published], dict[str, str]]:
     """Write the data into ``folder``; the notes are left to ``notes``.
+
+    Returns:
+        The counts, key → released record, and key → the reason for which a post of the split is left out.
 
     Raises:
         HearsightError: there is nothing to release, an image is damaged, or a subset asks for more posts than there are.
@@ -68,7 +63,7 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
         raise HearsightError("holds no post that can be released", where=inputs.split.path, hint="there is nothing to release")
     write_json(folder / DATASET, (instance.published() for instance in instances))
     published: dict[str, Published] = {}
-    with record_tables(folder) as records:
+    with SplitTables(folder / RECORDS, Record._fields, SPLITS) as records:
         for each in instances:
             name = each.filename.partition(".")[0]
             record = Record(name, each.split, each.filename, digests[each.key], each.language, each.caption)
@@ -86,7 +81,7 @@ def write_posts(root: Path, inputs: ReleaseInputs, folder: Path, pseudonyms: Pse
         subset = [instance for instance in instances if instance.key in chosen]
         facts.add(name, subset)
         write_split(folder / "subsets" / name, subset)
-    return Posts(facts, published, left_out)
+    return facts, published, left_out
 
 
 def _images(
@@ -136,3 +131,59 @@ def write_json(path: Path, values: Iterable[Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = ",".join(f"\n{json.dumps(value, ensure_ascii=False)}" for value in values)
     path.write_text(f"[{lines}\n]\n" if lines else "[]\n", encoding="utf-8")
+
+
+SAMPLE = 5
+"""Instances of the sample (PCV §3)."""
+_NAME = re.compile(r"[#A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def parse_subsets(given: Iterable[str]) -> dict[str, int]:
+    """Parse ``NAME=N`` options into name → N.
+
+    Raises:
+        HearsightError: an option is not of that form, or a name is repeated.
+    """
+    subsets: dict[str, int] = {}
+    for option in given:
+        name, _, number = option.rpartition("=")
+        if not _NAME.fullmatch(name) or not re.fullmatch(r"[1-9][0-9]{0,11}", number):
+            raise HearsightError(f"'{option}' names no subset", where="--subset", hint="give NAME=N, as in set-63K=100000")
+        if name in subsets:
+            raise HearsightError(f"'{name}' is given twice", where="--subset", hint="give each subset a name of its own")
+        subsets[name] = int(number)
+    return subsets
+
+
+def draw_subsets(subsets: Mapping[str, int], collected: Collection[str], seed: int) -> dict[str, set[str]]:
+    """Return the keys of each subset: N of the collected posts, before any cleaning (PCV §5.4).
+
+    A subset is the first N keys of one random order, so a larger subset contains every smaller one.
+
+    Raises:
+        HearsightError: a subset asks for more posts than there are.
+    """
+    for name, number in subsets.items():
+        if number > len(collected):
+            what = f"'{name}' asks for {number} of {len(collected)} collected posts"
+            raise HearsightError(what, where="--subset", hint="ask for fewer")
+    order = sorted(collected, key=lambda key: (seeded_rng(seed, key, "subset").random(), key))
+    return {name: set(order[:number]) for name, number in subsets.items()}
+
+
+def draw_sample(posts: Sequence[tuple[str, str]], seed: int) -> list[int]:
+    """Draw five (key, user) pairs: owners first, then one post each, and a second round when there are too few owners.
+
+    Returns:
+        Indices of ``posts``, ascending.
+    """
+    posts_of: dict[str, list[tuple[float, str, int]]] = {}
+    for index, (key, user) in enumerate(posts):
+        posts_of.setdefault(user, []).append((seeded_rng(seed, key, "sample").random(), key, index))
+    candidates: list[tuple[int, float, str, int]] = []
+    for owned in posts_of.values():
+        ranked = sorted(owned)[:SAMPLE]
+        # One draw per owner, so that many posts do not make an owner more likely.
+        order = seeded_rng(seed, min(key for _, key, _ in owned), "sample owner").random()
+        candidates += [(number, order, key, index) for number, (_, key, index) in enumerate(ranked)]
+    return sorted(index for *_, index in sorted(candidates)[:SAMPLE])

@@ -24,8 +24,7 @@ from components.core.errors import HearsightError
 from components.core.shards import TarReader
 from components.core.stage_output import StageOutput
 from components.speech.voices.catalogue import VOICES
-from components.tools.release.records import Published, Record, published_text
-from components.tools.release.split_files import SplitTables, TarShards
+from components.tools.release.split_files import Published, Record, SplitTables, TarShards, published_text
 
 AUDIO = "wavs"
 """Folder of the members."""

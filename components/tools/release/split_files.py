@@ -1,7 +1,8 @@
-"""Write a release's files for each split: tables as CSV, and media in shards of bounded size, as tar or Parquet.
+"""A release's files for each split: records and other tables as CSV, and media in shards of bounded size, as tar or Parquet.
 
-Equal rows give equal bytes. Leaving a writer, which is an exit stack, ends its files. A file is opened at its split's first row;
-of shards one for each split is open at a time.
+All kinds of release have records besides the files of their own layout; metadata, differences between releases and verification
+read them. Equal rows give equal bytes. Leaving a writer, which is an exit stack, ends its files. A file is opened at its split's
+first row; of shards one for each split is open at a time.
 """
 
 from __future__ import annotations
@@ -14,17 +15,46 @@ from dataclasses import dataclass
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from components.core.errors import HearsightError
 from components.core.shards import add_member, end_tar
 
+RECORDS = "records"
+SPLITS = ("train", "validation", "test")
 SHARD_BYTES = 256 << 20
 """Bytes of media after which the next shard of a split begins; several workers can read a set of 1 GB at once."""
 GROUP_BYTES, GROUP_ROWS = 32 << 20, 1000
 """Bytes of media, or rows, after which a row group ends, which a reader holds in memory as a whole."""
+
+
+class Record(NamedTuple):
+    """One caption with its image, as published."""
+
+    id: str
+    """The record's key; of a post the keyed hash that names its image."""
+    split: str
+    image: str
+    """Web address, or file name relative to the folder of the images."""
+    image_sha256: str
+    """Of the image as it was crawled; of a post as it is published."""
+    language: str
+    """ISO 639-1; empty where none is stated."""
+    caption: str
+
+
+class Published(NamedTuple):
+    """A released record, and what its image and its speech are found by."""
+
+    record: Record
+    media: str
+    """The crawl's image: tar shard / member."""
+    format: str
+    width: int
+    height: int
 
 
 class SplitTables(ExitStack):
@@ -163,15 +193,44 @@ class ParquetShards(Shards):
     def open(self, path: Path) -> Any:
         """Return the writer."""
         # Small batches, since the size of a page is looked at after each.
-        return pq.ParquetWriter(
-            path,
-            self._schema,
-            compression=self._codecs,
-            use_dictionary=self._text,
-            write_statistics=self._text,
-            write_batch_size=16,
-        )
+        columns = {"compression": self._codecs, "use_dictionary": self._text, "write_statistics": self._text}
+        return pq.ParquetWriter(path, self._schema, **columns, write_batch_size=16)
 
     def _flush_all(self) -> None:
         for split in list(self._groups):
             self._flush(split)
+
+
+def published_text(text: str) -> str:
+    """Return a caption as it is published: on one line, without NUL and byte order marks."""
+    # A byte order mark at the head of a file would be taken for one.
+    return " ".join(text.replace("\ufeff", "").replace("\x00", "").split())
+
+
+def read_records(folder: Path, split: str) -> Iterator[Record]:
+    """Yield the records of a split; errors as for :func:`read_csv`."""
+    path = folder / RECORDS / f"{split}.csv"
+    for number, row in enumerate(read_csv(path, Record._fields), 1):
+        record = Record(*(row[name] for name in Record._fields))
+        if record.split != split:
+            raise HearsightError(f"has a record of the split '{record.split}'", where=f"{path}: row {number}")
+        yield record
+
+
+def read_csv(path: Path, columns: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield the rows of a CSV file by column name.
+
+    Raises:
+        HearsightError: it cannot be read, or a column or field is missing.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as handle:
+            reader = csv.DictReader(handle, strict=True)
+            if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+                raise HearsightError(f"has no column '{missing[0]}'", where=path)
+            for row in reader:
+                if None in row or None in row.values():
+                    raise HearsightError("has another number of fields than its header", where=f"{path}: line {reader.line_num}")
+                yield row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise HearsightError(f"cannot be read ({error})", where=path) from None

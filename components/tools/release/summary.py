@@ -24,9 +24,9 @@ from components.tools.release.facts import SOFTWARE, Facts, describe_source, lim
 from components.tools.release.inputs import ReleaseInputs
 from components.tools.release.post_facts import Loss, count_days, count_losses, loss_table
 from components.tools.release.questions import RAI, SUMMARY, Answer, Table, share
-from components.tools.release.records import SPLITS, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import VOICE_COLUMNS, VOICES_FILE
+from components.tools.release.split_files import SPLITS, read_csv, read_records
 from components.web.consent.policy import RULES
 from components.web.stored_snapshots import INDEX
 from components.web.takedown_list import RULE as TAKEN_DOWN

@@ -34,10 +34,9 @@ from components.tools.release.files import SPLITS as TABLES
 from components.tools.release.formats import hub_files, verify_samples, verify_typed
 from components.tools.release.posts import DATASET, FOLDER, IMAGES
 from components.tools.release.publish import SUMS, find_damage, read_sums
-from components.tools.release.records import SPLITS, Record, read_csv, read_records
 from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.speech import MANIFESTS, VOICE_COLUMNS, VOICES_FILE, Utterance
-from components.tools.release.split_files import read_samples
+from components.tools.release.split_files import SPLITS, Record, read_csv, read_records, read_samples
 from components.tools.release.summary import check_summary
 
 ROUNDING = 1e-3

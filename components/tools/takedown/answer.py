@@ -27,7 +27,7 @@ from components.core.manifest import NAME as MANIFEST
 from components.core.records import MODEL_STAGES, OUTPUT_SCHEMAS, SEARCH_STAGE
 from components.core.stage_output import StageOutput
 from components.reporting.pages import render
-from components.tools.release.noted import describe_release, list_releases
+from components.tools.release.publish import describe_release, list_releases
 from components.tools.takedown import caches, evidence, ratings
 from components.tools.takedown.covered import count_naming
 from components.tools.takedown.file_search import LEDGER_COLUMNS, FileSearch, Matcher

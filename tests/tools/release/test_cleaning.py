@@ -70,6 +70,6 @@ def test_ratings_other_than_those_the_split_read_are_refused(tmp_path: Path) -> 
 
 
 def test_unrated_records_and_one_rater_are_said_in_words() -> None:
-    text = cleaning_text(1, [1], raters=1, kept=5, refused=0, unrated=1200, left_out=2, alpha=None)
+    text = cleaning_text(min_good=1, asked=[1], raters=1, kept=5, refused=0, unrated=1200, left_out=2, alpha=None)
     assert "by 1 rater each (one person)" in text and "1,200 test records were not rated and stay" in text
     assert "2 test records were not rated and are left out" in text and "is not defined" in text

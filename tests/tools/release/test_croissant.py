@@ -25,7 +25,7 @@ from components.tools.release.inputs import find_inputs
 from components.tools.release.kinds import release
 from components.tools.release.publish import read_sums
 from components.tools.release.questions import read_publisher
-from components.tools.release.records import read_records
+from components.tools.release.split_files import read_records
 from tests.support.release.project import project
 from tests.tools.release.spoken_project import VOICES, spoken_project
 

@@ -15,8 +15,8 @@ from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
 from components.stages.crawl.run import run as run_crawl
 from components.tools.release.anonymous import KEY_VARIABLE, Pseudonyms
-from components.tools.release.instances import SAMPLE, draw_sample, draw_subsets, parse_subsets
 from components.tools.release.kinds import release
+from components.tools.release.posts import SAMPLE, draw_sample, draw_subsets, parse_subsets
 from components.tools.takedown.listing import add
 from tests.support import make_stage
 from tests.support.command import hearsight

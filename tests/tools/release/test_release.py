@@ -22,8 +22,7 @@ from components.stages.crawl.run import run as run_crawl
 from components.stages.crawl.sources.layouts import layout_named
 from components.tools.release.files import ReleaseCounts, label_cells
 from components.tools.release.kinds import release
-from components.tools.release.noted import RELEASES
-from components.tools.release.publish import publish_folder
+from components.tools.release.publish import RELEASES, publish_folder
 from components.web.html.page import fold
 from tests.support import make_stage
 from tests.support.command import hearsight

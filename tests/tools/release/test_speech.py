@@ -22,8 +22,7 @@ from components.stages.split import ByText
 from components.stages.split.run import run as run_split
 from components.tools.release import split_files
 from components.tools.release.kinds import release
-from components.tools.release.records import SPLITS, read_csv
-from components.tools.release.split_files import SplitTables
+from components.tools.release.split_files import SPLITS, SplitTables, read_csv
 from components.tools.takedown.listing import add
 from tests.support import make_stage
 from tests.support.crawl.crawls import fixture_params

@@ -24,7 +24,7 @@ from components.core.stage_output import StageOutput
 from components.ratings.running import ADDRESS, database_url
 from components.ratings.store import RatingStore
 from components.tools.release.kinds import release
-from components.tools.release.noted import RELEASES, list_releases, note_release
+from components.tools.release.publish import RELEASES, list_releases, note_release
 from components.tools.takedown.answer import NOT_SEARCHED, Answer, answer
 from components.tools.takedown.evidence import HOLDERS, REMOVED
 from components.tools.takedown.listing import add
