@@ -65,7 +65,9 @@ def count_naming(paths: Iterable[Path], columns: list[str], matcher: Matcher) ->
             texts = pc.unique(column)
             texts = texts.filter(pc.invert(_matches(texts, _KEY)))
             lists = pc.split_pattern_regex(texts, " on |, ")  # between the addresses of a text with several
-            parts, places = pc.list_flatten(lists), pc.list_parent_indices(lists)
+            # The whole texts too: what is listed may have such a piece itself.
+            parts = pa.concat_arrays([texts, pc.list_flatten(lists)])
+            places = pa.concat_arrays([pa.array(range(len(texts)), pa.int64()), pc.list_parent_indices(lists)])
             candidates = pa.chunked_array([find_candidates(parts, *pair) for pair in matcher.plain])
             possible = texts.take(pc.unique(places.filter(pc.is_in(parts, value_set=candidates)))).to_pylist()
             listed = [text for text in possible if matcher.is_listed(text) or matcher.find_in_text(text)]

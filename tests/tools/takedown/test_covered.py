@@ -114,6 +114,8 @@ def test_an_owner_is_found_in_the_column_of_owners_alone(value: str, owner: str)
     others=st.lists(st.one_of(addresses, st.sampled_from(OWNERS)), min_size=1, max_size=8),
 )
 @example(kind="url", value="http://gone.sample/", others=["http://a.sample/x", "http://gone.sample"])
+@example(kind="owner", value=",", others=["file:a"])
+@example(kind="url", value="http://gone.sample/x, longer on y", others=["http://a.sample/x"])
 @example(kind="url", value="file: a", others=["file:a", "http://a.sample/x"])
 @example(kind="host", value="gon\u00e9.sample", others=["http://a.sample/x", "http://gon\u00e9.sample/x"])
 def test_texts_of_a_ledger_are_found_exactly_as_by_a_search_of_each(
