@@ -10,9 +10,11 @@ import pytest
 from safetensors.torch import load_file
 
 from components.core.errors import HearsightError
+from components.core.params import parse_settings
 from components.core.stage_output import StageOutput
 from components.retrieval.jobs import subset
 from components.retrieval.pairs import SpokenSet, read_pairs
+from components.retrieval.settings import FineTuningSettings
 from components.stages import evaluate_retrieval
 from components.stages.evaluate_retrieval.run import run as run_evaluate_retrieval
 from tests.support import make_stage
@@ -102,8 +104,6 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"rows": ["both-200"]}, "'both-200' is no row"),
     ({"rows": ["both-010"]}, "'both-010' is no row"),
     ({"rows": ["both-٥"]}, "is no row"),
-    ({"model": MODEL | {"clips": MODEL["clips"] | {"frames": 0}}}, r"finetune_retrieval\.model\.clips\.frames: is 0"),
-    ({"model": MODEL | {"loss": MODEL["loss"] | {"margin": -1.0}}}, r"finetune_retrieval\.model\.loss\.margin: is -1"),
     ({"model": MODEL | {"optimisation": OPTIMISATION | {"batch": 0}}}, r"finetune_retrieval\.model\.optimisation\.batch: is 0"),
     ({"pretrained": "mms-48"}, r"no pretrained model mms-48-0.*mms-4-0"),
     ({"seeds": [7]}, "no pretrained model mms-4-7"),
@@ -129,6 +129,16 @@ def test_invalid_settings_are_refused_with_one_line(
     one, start = pretrained
     with pytest.raises(HearsightError, match=message) as caught:
         fine_tune(tmp_path, one, start, **changed)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("block", "setting", "value"), [("clips", "frames", 0), ("loss", "margin", -1.0), ("clips", "mask_frames", -1)]
+)
+def test_a_setting_out_of_its_range_is_refused_with_its_name(block: str, setting: str, value: float) -> None:
+    model = MODEL | {block: MODEL[block] | {setting: value}}
+    with pytest.raises(HearsightError, match=rf"^model\.{block}\.{setting}: {value} is too small — give \d") as caught:
+        parse_settings(FineTuningSettings, model, "model")
     assert "\n" not in str(caught.value)
 
 
