@@ -27,7 +27,7 @@ from components.core.digests import sha256_bytes
 from components.core.files import sync
 from components.core.shards import write_tar
 from components.tools.release.formats import PARQUET, WEBDATASET, SampleWriter
-from components.tools.release.split_files import RECORDS, SPLITS, Published, Record, SplitTables
+from components.tools.release.split_files import Published, Record, record_tables
 
 SIDE, QUALITY, DIFFERENT = 250, 70, 64
 RUNS = 5
@@ -53,7 +53,7 @@ def make(root: Path, number: int) -> tuple[list[Published], int]:
     for name, data in members.items():
         (root / "files" / name).write_bytes(data)
     published = []
-    with SplitTables(root / RECORDS, Record._fields, SPLITS) as tables:
+    with record_tables(root) as tables:
         for at, name in enumerate(members):
             record = Record(f"{at:016x}", "train", f"http://a.sample/{name}", digests[at % DIFFERENT], "en", CAPTION.format(at))
             tables.add("train", record)

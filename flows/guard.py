@@ -98,7 +98,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"there is no command '{command[0]}'", flush=True)
         return 127
     finally:
-        for number in SIGNALS:
+        for number in SIGNALS:  # ignored, since Python's own end would restore their defaults
             signal.signal(number, signal.SIG_IGN)
         end_descendants()
 

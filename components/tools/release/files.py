@@ -21,7 +21,7 @@ from components.core.progress import progress
 from components.core.stage_output import ShardRef
 from components.metrics.caption_lengths import CaptionStatistics
 from components.tools.release.inputs import ReleaseInputs
-from components.tools.release.split_files import RECORDS, Published, Record, SplitTables, published_text
+from components.tools.release.split_files import Published, Record, published_text, record_tables
 from components.web.canonical import is_folder_image
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
@@ -128,7 +128,7 @@ def write_all(selection: Selection, folder: Path) -> ReleaseCounts:
     with ExitStack() as stack:
         captions = {name: stack.enter_context(_open(folder / path.format(inputs.dataset))) for name, path in SPLITS.items()}
         labels = None if selection.local else stack.enter_context(_open(folder / LABELS.format(inputs.dataset)))
-        records = stack.enter_context(SplitTables(folder / RECORDS, Record._fields, tuple(SPLITS)))
+        records = stack.enter_context(record_tables(folder))
         for shard in progress(inputs.split.shards, total=len(inputs.split.shards), desc="release"):
             for row, record in selection.rows(shard):
                 if not isinstance(record, Record):

@@ -21,7 +21,7 @@ from components.core.shards import add_member, end_tar
 from components.tools.release.anonymous import Instance, Pseudonyms, make_instances
 from components.tools.release.inputs import Options, ReleaseInputs
 from components.tools.release.post_facts import PostFacts, count_losses
-from components.tools.release.split_files import RECORDS, SPLITS, Published, Record, SplitTables
+from components.tools.release.split_files import SPLITS, Published, Record, record_tables
 from components.web.images.metadata import Unreadable, without_metadata
 from components.web.takedown_list import NAME as TAKEDOWN
 from components.web.takedown_list import RULE as TAKEN_DOWN
@@ -47,9 +47,8 @@ def write_posts(
     """
     facts = PostFacts(count_losses(inputs))
     seed = int(inputs.settings["split"].get("seed", 0))
-    keys = draw_subsets(
-        options.subsets, inputs.stages["crawl"].table(["key"])["key"].to_pylist() if options.subsets else [], seed
-    )
+    collected = inputs.stages["crawl"].table(["key"])["key"].to_pylist() if options.subsets else []
+    keys = draw_subsets(options.subsets, collected, seed)
     listed = read_takedown(root / TAKEDOWN)
     instances, counted = make_instances(inputs, pseudonyms, listed, mask_all=options.mask_mentions)
     facts.numbers.update(counted)
@@ -63,7 +62,7 @@ def write_posts(
         raise HearsightError("holds no post that can be released", where=inputs.split.path, hint="there is nothing to release")
     write_json(folder / DATASET, (instance.published() for instance in instances))
     published: dict[str, Published] = {}
-    with SplitTables(folder / RECORDS, Record._fields, SPLITS) as records:
+    with record_tables(folder) as records:
         for each in instances:
             name = each.filename.partition(".")[0]
             record = Record(name, each.split, each.filename, digests[each.key], each.language, each.caption)

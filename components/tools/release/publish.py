@@ -113,9 +113,8 @@ def note_release(root: Path, folder: Path) -> None:
     """Add a release to the project's list, once; commit the list, so that a takedown request can name the release."""
     known = list_releases(root)
     if (new := describe_release(folder)) not in known:
-        files.publish_bytes(
-            root / RELEASES, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in [*known, new]).encode()
-        )
+        lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in [*known, new]]
+        files.publish_bytes(root / RELEASES, "".join(lines).encode())
 
 
 def list_releases(root: Path) -> list[dict[str, Any]]:

@@ -201,6 +201,11 @@ class ParquetShards(Shards):
             self._flush(split)
 
 
+def record_tables(folder: Path) -> SplitTables:
+    """Return the writer of a release's records."""
+    return SplitTables(folder / RECORDS, Record._fields, SPLITS)
+
+
 def published_text(text: str) -> str:
     """Return a caption as it is published: on one line, without NUL and byte order marks."""
     # A byte order mark at the head of a file would be taken for one.

@@ -21,7 +21,7 @@ from components.web.canonical import FOLDER
 COLUMNS = {"url": ("page_url", "image_url"), "host": ("page_url", "image_url", "host"), "owner": ("owner",)}
 """Kind of an entry → the columns that can have it."""
 _HOST = r"(?:[A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(?::[0-9]*)?"
-"""A host that is canonical once its letters are lower case: its last label is no number, so it is no IP address.
+"""A host whose canonical form is itself in lower case. Its last label is no number, so it is no IP address.
 Letters are listed in both cases, since RE2 also matches other letters when it ignores case."""
 _SERVER = rf"[hH][tT][tT][pP][sS]?://{_HOST}"
 _PLAIN_HOST = rf"^(?:{_SERVER}(?:[/?#]|$)|{_HOST}$|[fF][iI][lL][eE]:[^/])"
