@@ -115,7 +115,7 @@ def test_an_owner_is_found_in_the_column_of_owners_alone(value: str, owner: str)
 )
 @example(kind="url", value="http://gone.sample/", others=["http://a.sample/x", "http://gone.sample"])
 @example(kind="owner", value=",", others=["file:a"])
-@example(kind="url", value="http://gone.sample/x, longer on y", others=["http://a.sample/x"])
+@example(kind="url", value="http://gone.sample/x, longer on y", others=["http://gone.sample/x, longer on y"])
 @example(kind="url", value="file: a", others=["file:a", "http://a.sample/x"])
 @example(kind="host", value="gon\u00e9.sample", others=["http://a.sample/x", "http://gon\u00e9.sample/x"])
 def test_texts_of_a_ledger_are_found_exactly_as_by_a_search_of_each(
