@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -61,6 +62,14 @@ def test_every_setting_of_a_file_can_be_set(tmp_path: Path, file: str) -> None:
         path, [f"{name}='{before[name]}'" if isinstance(before[name], str) else f"{name}={before[name]}" for name in changed]
     )
     assert load_yaml(path) == read_yaml(path) == read_yaml(PROJECT / file), "DVC reads the file as the stages do"
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_setting_a_value_leaves_all_other_lines_as_they_are(tmp_path: Path, file: str) -> None:
+    path = Path(shutil.copy(PROJECT / file, tmp_path))
+    apply_overrides(path, ["+added=1"])
+    text = re.sub(r": \n +(?=\S{60})", ": ", path.read_text())  # DVC breaks a line before a long path
+    assert text == (PROJECT / file).read_text() + "added: 1\n"
 
 
 @pytest.mark.parametrize("file", FILES)
