@@ -26,7 +26,6 @@ def edited_yaml(path: Path) -> Iterator[dict[str, Any]]:
 
     editor = YAML()
     editor.preserve_quotes, editor.width = True, 10_000
-    editor.indent(mapping=2, sequence=4, offset=2)
     content: dict[str, Any] = editor.load(path.read_text(encoding="utf-8"))
     yield content
     text = io.StringIO()

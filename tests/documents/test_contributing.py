@@ -75,7 +75,9 @@ def add(root: Path) -> None:
     content = registry.read_text(encoding="utf-8").replace("import engine_espeak,", "import engine_espeak, engine_toneword,")
     registry.write_text(content.replace("EngineEntry] = {\n", f"EngineEntry] = {{\n    {line}\n"), encoding="utf-8")
     networks = root / "datasets/captioners.yaml"
-    networks.write_text(networks.read_text(encoding="utf-8").replace("networks: [", "networks: [mean8x8, "), encoding="utf-8")
+    given = networks.read_text(encoding="utf-8")
+    assert "\nnetworks:\n- " in given
+    networks.write_text(given.replace("\nnetworks:\n", "\nnetworks:\n- mean8x8\n"), encoding="utf-8")
     for name in ("english", "cleaned", "portuguese"):
         path = root / f"datasets/{name}.yaml"
         given = path.read_text(encoding="utf-8")
