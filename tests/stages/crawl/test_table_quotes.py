@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.core.errors import HearsightError
 from components.stages.crawl.posts.exported import read_export
 from components.stages.crawl.sources.layouts import layout_named
 from tests.support.crawl.exported import line as exported_post
@@ -68,6 +69,37 @@ def test_what_a_csv_writer_quotes_is_read_again(tmp_path_factory, cells, data):
     ]
     if any(set(cell) & set('\t\n"') for cell in cells):
         assert read(tmp_path_factory.mktemp("set") / "captions.tsv", target.getvalue()) == rows
+
+
+@settings(max_examples=150, deadline=None)
+@given(cells=st.lists(CELL, min_size=1, max_size=8), data=st.data())
+def test_a_file_of_commas_semicolons_or_tabs_is_read_as_csv(tmp_path_factory, cells, data):
+    target = io.StringIO()
+    delimiter, ends = data.draw(st.sampled_from(",;\t")), data.draw(st.sampled_from(["\n", "\r\n"]))
+    quoting = data.draw(st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]))
+    writer = csv.writer(target, delimiter=delimiter, quoting=quoting, lineterminator=ends)
+    header = [["Caption", "path"]] * data.draw(st.booleans())
+    writer.writerows([*header, *([cell, f"p{number}.jpg"] for number, cell in enumerate(cells))])
+    rows = read(tmp_path_factory.mktemp("set") / "captions.csv", target.getvalue(), "csv")
+    assert rows == [(" ".join(cell.split()), f"p{number}.jpg") for number, cell in enumerate(cells)]
+
+
+def test_a_row_of_csv_that_does_not_fit_is_a_ledger_row_with_its_line(tmp_path):
+    content = b'A dog, on a beach,a.jpg\n"Two\nboats",b.jpg\nA kite,c.jpg\n\xff,d.jpg\nA cat,\n"A ""red"" ball",e.jpg\n'
+    assert read(tmp_path / "captions.csv", content, "csv") == [
+        ("missing_field", "1"),
+        ("Two boats", "b.jpg"),
+        ("A kite", "c.jpg"),
+        ("bad_encoding", "5"),
+        ("missing_field", "6"),
+        ('A "red" ball', "e.jpg"),
+    ]
+
+
+def test_a_cell_of_csv_that_is_not_closed_is_a_one_line_error_with_its_line(tmp_path):
+    with pytest.raises(HearsightError, match=r"set: line 2: cannot be read as CSV .* — close the quotation mark") as caught:
+        read(tmp_path / "captions.csv", 'A dog,a.jpg\n"A kite,b.jpg\nA cat,c.jpg\n', "csv")
+    assert "\n" not in str(caught.value)
 
 
 PUBLISHED = [

@@ -17,6 +17,7 @@ __all__ = ["LAYOUTS", "Layout", "Quotes", "Row", "layout_named"]
 
 LAYOUTS = {
     "tsv": "components.stages.crawl.sources.layouts.tsv:CaptionedFiles",
+    "csv": "components.stages.crawl.sources.layouts.tsv:CsvFiles",
     "cc3m": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptions",
     "cc3m_labels": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptionsLabels",
     "cc12m": "components.stages.crawl.sources.layouts.tsv:ConceptualCaptions12M",

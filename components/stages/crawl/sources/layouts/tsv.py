@@ -3,15 +3,20 @@
 Conceptual Captions: 3M (CC) is ``caption, url``; its labelled subset ``caption, url, labels, MIDs, confidences``, the last three
 comma-separated and of equal length; 12M (Changpinyo et al. 2021) ``url, caption``. Flickr8k (``Flickr8k.token.txt``) and
 Flickr30k (``results_20130124.token``): ``name.jpg#0<TAB>caption``; its other form ``results.csv``: ``name.jpg| 0| caption``
-under a header. Own files: ``caption<TAB>path`` with or without that header; paths are relative to ``crawl.source.image_folder``,
-or to the table's own folder where that is empty.
+under a header. Own files: ``caption<TAB>path`` with or without that header, or the same as CSV; paths are relative to
+``crawl.source.image_folder``, or to the table's own folder where that is empty.
 """
 
 from __future__ import annotations
 
+import csv
 import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
 
-from components.stages.crawl.sources.layouts.lines import LineLayout, wrong_field_count
+from components.core.errors import HearsightError
+from components.stages.crawl.sources.layouts.lines import PROBED_LINES, LineLayout, read_lines, wrong_field_count
 from components.stages.crawl.sources.layouts.row import Row
 
 _ADDRESS = re.compile(r"\s*https?://[^/\s]", re.I)
@@ -139,3 +144,42 @@ class CaptionedFiles(LineLayout):
                 number, rule="bad_row", value=f"'{caption.strip()[:60]}' is where the caption belongs", threshold=self.fields
             )
         return Row(number, caption, file=file)
+
+
+class CsvFiles(CaptionedFiles):
+    """Your own as CSV (RFC 4180): caption, path of an image, with a comma, a semicolon or a tab between, as the first rows have."""
+
+    name = "csv"
+    fields = "caption,path of an image"
+
+    def _read_rows(self, path: Path, label: str) -> Iterator[Row]:
+        numbers, faults = list[int](), list[Row]()
+
+        def texts() -> Iterator[str]:
+            for line in read_lines(path, label):
+                if line.fault:
+                    faults.append(Row(line.number, rule=line.fault[0], value=line.fault[1], threshold=line.fault[2]))
+                else:
+                    numbers.append(line.number)
+                    yield f"{line.text}\n"
+
+        probed = [line.text for line in islice(read_lines(path, label), PROBED_LINES)]
+        rows = csv.reader(texts(), delimiter=max(",;\t", key=lambda mark: _count_images(probed, mark)), strict=True)
+        while True:
+            numbers.clear()
+            try:
+                cells = next(rows, None)
+            except csv.Error as error:
+                hint = "close the quotation mark of the cell, and double those inside of it"
+                raise HearsightError(f"cannot be read as CSV ({error})", where=f"{label}: line {numbers[0]}", hint=hint) from None
+            yield from faults
+            faults.clear()
+            if cells is None:
+                return
+            text = "\t".join(" ".join(cell.split()) for cell in cells)
+            if not (numbers[0] == 1 and self.is_header(text)):
+                yield self.row(numbers[0], text)
+
+
+def _count_images(lines: list[str], mark: str) -> int:
+    return sum(bool(_IMAGE.fullmatch(line.rpartition(mark)[2].strip('"'))) for line in lines if mark in line)
