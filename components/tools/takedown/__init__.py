@@ -1,6 +1,6 @@
 """Removal on request: write the takedown list, purge what older runs kept of listed items, and scan for what is left.
 
-The crawl reads the list, drops listed items and clears its fetch store (``components/stages/crawl``, ``components/web/erase``).
+The crawl reads the list, drops listed items and clears its fetch store (``components.stages.crawl``, ``components.web.erase``).
 This package does the rest:
 
     listing                          add entries to the list
