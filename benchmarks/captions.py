@@ -43,7 +43,7 @@ def alt_texts() -> list[str]:
 
 
 def settings() -> Params:
-    """The paper's profile."""
+    """Return the filter's settings of the dataset ``paper``."""
     params = stage_params(project() / "params.yaml", load_graph(project()).params, "paper", "filter", Params)
     assert isinstance(params, Params)
     return params

@@ -34,7 +34,7 @@ PASSES = 3
 
 
 def ours_look(folder: str) -> dict[str, Any]:
-    """Decode, validate, hash, thumbnail: everything ``image.look`` keeps."""
+    """Decode, validate, hash, thumbnail: everything ``decode_image`` keeps."""
     from components.web.images.image import decode_image
 
     files = [path.read_bytes() for path in sorted(Path(folder).iterdir())]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import show
-from components.language.parser import EnglishParser
+from components.language.parser import EnglishParser, nouns_of
 from components.language.wordnet import load_wordnet
 from components.language.words import words_of
 from components.providers.registry import EmbeddedLabels
@@ -66,7 +66,7 @@ def main() -> None:
     headlines = given.headlines.read_text(encoding="utf-8").splitlines() if given.headlines else []
     beside = [headlines[number % len(headlines)] for number in range(len(names))] if headlines else []
     parses = iter(EnglishParser().compute_many([*captions, *beside]))
-    rows: list[list[tuple[str, list[str]]]] = [[(caption, _nouns(next(parses))) for caption in texts[name]] for name in names]
+    rows: list[list[tuple[str, list[str]]]] = [[(caption, nouns_of(next(parses))) for caption in texts[name]] for name in names]
     # The names are in random order, so the next image is a random other one.
     results = {
         "true": [_subject(*row, role, image, rules) for image, of in zip(images, rows, strict=True) for row in of],
@@ -78,16 +78,12 @@ def main() -> None:
     # In "shuffled" the captions start with those of the second image.
     with_persons = {"true": persons, "shuffled": np.roll(persons, -len(rows[0]))}
     if beside:
-        of = [(headline, _nouns(next(parses))) for headline in beside]
+        of = [(headline, nouns_of(next(parses))) for headline in beside]
         results["headlines"] = [_subject(*each, role, image, rules) for each, image in zip(of, images, strict=True)]
         with_persons["headlines"] = np.array([names_person(nouns) for _, nouns in of])
     show({"images": len(names), "images a CPU s": round(len(names) / seconds, 1)})
     for row in _summary(results, with_persons, rules):
         show(row)
-
-
-def _nouns(parse: Any) -> list[str]:
-    return [lemma.lower() for lemma, pos in zip(parse["lemma"], parse["pos"], strict=True) if pos == "NOUN"]
 
 
 def _subject(text: str, nouns: list[str], role: EmbeddedLabels, image: Any, rules: Params) -> Subject:

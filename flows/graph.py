@@ -64,7 +64,7 @@ def read_tasks(root: Path, targets: Iterable[str] = ()) -> list[StageTask]:
 def read_plan(root: Path, targets: Iterable[str] = (), *, ask: bool = True) -> tuple[list[StageTask], set[str]]:
     """Return the tasks as :func:`read_tasks`, and with ``ask`` the addresses of those that ``dvc status`` reports as changed.
 
-    The graph is read once for both: with 80 stages, a start of ``dvc`` for each costs minutes, and a list of targets as well,
+    The graph is read once for both: a start of ``dvc`` for each stage costs minutes, and a list of targets as well,
     because DVC reads dvc.yaml again for each of them.
 
     Raises:

@@ -66,7 +66,6 @@ SECONDS = {
     "tests/execution/test_warm.py": 7,
     "tests/stages/crawl/test_daily.py": 7,
     "tests/stages/filter/test_google_stage.py": 7,
-    "tests/stages/crawl/test_image_decoding.py": 7,
     "tests/tools/takedown/test_days.py": 6,
     "tests/web/archives/test_formats.py": 6,
     "tests/speech/voices/test_google_voices.py": 6,

@@ -1,7 +1,7 @@
 """The console script: a fast path for ``run`` and ``check``, and all other commands by :mod:`components.cli.main`.
 
-``dvc repro`` calls ``run`` and ``check`` a hundred times. In the form of dvc.yaml they skip the argument parser, whose import
-takes half as long as they do.
+``dvc repro`` calls ``run`` for every stage. In the form of dvc.yaml both skip the argument parser, whose import takes
+half as long as they do.
 """
 
 from __future__ import annotations

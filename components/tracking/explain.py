@@ -1,7 +1,7 @@
 """The history of a record, read from the ledgers: every stage it entered, what the stage decided, and why.
 
 Records are looked up by key, text, page URL, or image (URL, sha256 or file). Not in scope: the values of rules that a record
-passed, which are in no ledger (see ``filter.measured``).
+passed, which are in no ledger (see ``components.stages.filter.measured_values``).
 """
 
 from __future__ import annotations

@@ -87,7 +87,8 @@ def add_rule_values(
 
     Args:
         histories: of :func:`explain`.
-        measured: output (``<dataset>/<stage>``) → key → every rule, in the order of asking (``filter.measured``).
+        measured: output (``<dataset>/<stage>``) → key → every rule, in the order of asking
+            (``components.stages.filter.measured_values``).
     """
 
     def with_values(history: RecordHistory, event: Event) -> Event:

@@ -43,7 +43,7 @@ def test_every_setting_has_a_default_of_its_type_and_a_meaning(stage: str) -> No
             assert field.description, f"{kind.__module__}.{kind.__name__}.{name}"
 
 
-def test_an_empty_block_is_the_papers_profile() -> None:
+def test_an_empty_block_has_the_papers_settings() -> None:
     published = {
         "language": "en",
         "formats": ["JPEG"],

@@ -50,7 +50,7 @@ TESTS = [
     "tests/core/test_annotators.py::test_annotator_code_changes_only_with_its_version",
     "tests/core/test_contract.py::test_stages_records_suites_and_settings_are_consistent",
     "tests/core/test_params_listing.py::test_every_setting_has_a_default_of_its_type_and_a_meaning",
-    "tests/core/test_params_listing.py::test_an_empty_block_is_the_papers_profile",
+    "tests/core/test_params_listing.py::test_an_empty_block_has_the_papers_settings",
     "tests/documents/test_commands.py::test_the_list_of_commands_agrees_with_the_help_texts",
 ]
 """Those that read the lists to which something is added."""

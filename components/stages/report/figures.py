@@ -59,9 +59,8 @@ def _pass_rates(report: RunReport) -> Any:
     for name, colour, mark in series:
         entered = [passed for passed in report.steps[name] if passed.entered]
         total = report.steps[name][0].entered
-        label = name if name == report.dataset else f"{name} (profile)"
         at = [rows[passed.step.name] for passed in entered]
-        left.plot([passed.share for passed in entered], at, mark, color=colour, markersize=9, label=label)
+        left.plot([passed.share for passed in entered], at, mark, color=colour, markersize=9, label=name)
         nonempty = [passed for passed in entered if passed.left]
         right.plot(
             [passed.left / total for passed in nonempty],

@@ -4,7 +4,7 @@
 are therefore approximate. ``by: owner`` keeps all posts of an account in one split, close to the shares, and stores the
 assignments (``owners``, ``assignments``). ``by: text`` separates neither equal captions nor equal images (``text``), ``by:
 published`` reads lists (``published``); both also accept candidates, whose alt-text is the caption (``records``). With
-``min_good``, test records that too few raters called GOOD are dropped (``cleaning``). Source: CC §3 (table 3); PCV §4.3.4.
+``min_good``, test records that too few raters called GOOD are dropped (``records``). Source: CC §3 (table 3); PCV §4.3.4.
 """
 
 from __future__ import annotations

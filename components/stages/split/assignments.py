@@ -36,7 +36,7 @@ class Assignments:
     _bytes: bytes
 
     def hash_owner(self, owner: str) -> str:
-        """Return the hash of an owner (in the spelling of ``core.account_names``) as stored in the file."""
+        """Return the hash of an owner (in the spelling of ``core.hashtags.normalise_account``) as stored in the file."""
         return sha256_bytes(f"{self.salt}\nowner\n{owner}".encode())
 
     def lookup(self, owners: Iterable[str]) -> dict[str, str]:

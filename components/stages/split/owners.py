@@ -30,7 +30,7 @@ class Post(NamedTuple):
     key: str
     group: str
     owner: str
-    """In the spelling of ``core.account_names``; empty without an owner."""
+    """In the spelling of ``core.hashtags.normalise_account``; empty without an owner."""
     collected: str
     posted: str
 

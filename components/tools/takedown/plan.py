@@ -17,10 +17,10 @@ from components.core.graph import Graph, load_graph
 from components.core.stored_files import store_of
 from components.execution.runner import lock_all_outputs
 from components.tools.takedown import caches, evidence, ratings, stored, versions
+from components.tools.takedown.bucket_objects import fetch_current
 from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.holders import find_holders
 from components.tools.takedown.listing import find_listed_settings
-from components.tools.takedown.stored import fetch_current
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
 from components.web.erase import CONSENT, count_affected, erase

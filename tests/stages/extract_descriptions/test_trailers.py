@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from components.stages.extract_descriptions.forms import has_phone
 from tests.stages.extract_descriptions.captions import found
 
-PICTURE = "Foto de um barco azul na areia."
+DESCRIPTION = "Foto de um barco azul na areia."
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ PICTURE = "Foto de um barco azul na areia."
     ],
 )
 def test_what_follows_a_description_goes(remain: str) -> None:
-    assert found(f"#PraCegoVer: {PICTURE[:-1] if remain[0] == ',' else PICTURE}{remain}").text == PICTURE
+    assert found(f"#PraCegoVer: {DESCRIPTION[:-1] if remain[0] == ',' else DESCRIPTION}{remain}").text == DESCRIPTION
 
 
 @pytest.mark.parametrize(
@@ -92,11 +92,11 @@ def test_a_description_that_only_looks_similar_stays(text: str) -> None:
 
 @pytest.mark.parametrize("advert", ["Peça já o seu!", "Saiba mais!\n\nLink na bio.", "Compre o seu pelo WhatsApp."])
 def test_a_description_that_stands_again_behind_an_advert_is_said_once(advert: str) -> None:
-    assert found(f"#PraCegoVer: {PICTURE}{advert}\n\n{PICTURE}").text == PICTURE
+    assert found(f"#PraCegoVer: {DESCRIPTION}{advert}\n\n{DESCRIPTION}").text == DESCRIPTION
 
 
 def test_a_bracket_that_nothing_opens_goes_from_the_end() -> None:
-    assert found(f"#PraCegoVer: {PICTURE[:-1]}).").text == PICTURE
+    assert found(f"#PraCegoVer: {DESCRIPTION[:-1]}).").text == DESCRIPTION
 
 
 NOUNS = ["barco", "menina", "árvore", "janela", "cachorro", "praça", "mulher", "criança", "telefone", "loja"]
