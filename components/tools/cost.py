@@ -136,7 +136,7 @@ def _count_missing(
 ) -> set[str]:
     """Return the candidates whose answer is not cached, and add their units to the tally of a paid annotator."""
     contents = learning.contents(role, alive)
-    cached = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))
+    cached = learning.task.annotations.read(annotator, sorted(set(contents.values())))
     missing = {key for key, content in contents.items() if content not in cached}
     if not hasattr(annotator, "units"):
         return missing
@@ -171,7 +171,7 @@ def estimate_speech(root: Path, dataset: str, voices: Sequence[str] = ()) -> lis
     annotator = GoogleSpeech(GoogleClient(settings.asking))
     # A request beyond the service's limits is never sent.
     wishes = {speech_key(wish): wish for wish in _wishes(records, params, drawn) if not exceeded_limit(wish)}
-    cached = ResultCache(state_folder(root) / "annotations").read_existing(annotator, list(wishes))
+    cached = ResultCache(state_folder(root) / "annotations").read(annotator, list(wishes))
     missing = {key: annotator.units(annotator.item(wish)) for key, wish in wishes.items() if key not in cached}
     lines = list(Tally(annotator, ["speech_wavenet"], set(cached), missing).lines(settings.prices.plain()))
     return [*lines, sum_lines(lines)]
@@ -218,7 +218,7 @@ def estimate_descriptions(root: Path, folder: Path, language: str = "en") -> lis
 
 def _unanswered(root: Path, answers: ServerAnswers, keys: Sequence[str]) -> list[str]:
     """Return the keys that a run asks about: those without a stored answer, and those that the server refused."""
-    stored = ResultCache(state_folder(root) / "annotations").read_existing(answers, keys)
+    stored = ResultCache(state_folder(root) / "annotations").read(answers, keys)
     return [key for key in keys if key not in stored or not answers.is_lasting(stored[key])]
 
 
