@@ -90,10 +90,6 @@ class SearchEngine:
         torch.set_num_threads(1)
         return self.searcher.encoder.embed(query)
 
-    def note_on(self, query: Query) -> str:
-        """Return a note on the part of a query that the model ignores; empty if there is none."""
-        return self.searcher.encoder.note(query)
-
     def sound(self, key: str, number: int) -> Sound:
         """Return the speech of a caption of an item: the indexed one, else a synthesised one.
 

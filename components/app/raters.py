@@ -51,11 +51,7 @@ def rating_items(services: Services, dataset: str) -> RatingItems:
             return None
         return state.st_ino, state.st_mtime_ns, state.st_size
 
-    held, items = services.get(name, opened)
-    if held != stamp():
-        services.forget(name)
-        _, items = services.get(name, opened)
-    return items
+    return services.get_current(name, opened, lambda held: held[0] == stamp())[1]
 
 
 def rater_of(request: Request) -> str:

@@ -101,7 +101,7 @@ class Printer:
         print_progress(f"hearsight: {line}")  # above the bar of a folder
 
     def show(self, name: str, line: dict[str, Any]) -> None:
-        """Print one description, as :meth:`Description.plain` has it with ``alt``."""
+        """Print one description, as :meth:`Description.plain` has it."""
         if not self._introduced:
             self._introduced = True
             print_text(f"{line['model']}: {line['trained_on']}")
@@ -128,10 +128,6 @@ class Printer:
             print_progress(f"hearsight: spoken: {path}")
 
 
-def _line(description: Description) -> dict[str, Any]:
-    return {"alt": description.alt} | description.plain()
-
-
 def _describe_file(printer: Printer, source: str) -> None:
     from components.vision.image_files import read_image_file
 
@@ -139,7 +135,7 @@ def _describe_file(printer: Printer, source: str) -> None:
 
 
 def _show_one(printer: Printer, name: str, source: str | Path, description: Description) -> None:
-    printer.show(name, _line(description))
+    printer.show(name, description.plain())
     printer.show_limits(description.limits)
     printer.write_speech(Path(name).name, source, description.alt)
 
@@ -196,7 +192,7 @@ def _show_page(
         if proposal.description is None:
             printer.fail(f"{image}: {proposal.error}")
         else:
-            printer.show(image, _line(proposal.description) | {"src": proposal.image.source})
+            printer.show(image, proposal.description.plain() | {"src": proposal.image.source})
             printer.write_speech(f"{name}-{proposal.image.position}", source, proposal.description.alt)
     printer.show_limits(next((one.description.limits for one in page.proposals if one.description), ()))
     if not page.proposals:

@@ -67,22 +67,16 @@ def cost(
     ] = None,
 ) -> None:
     """Estimate what a run of a stage would request from paid providers at most, and the price. Requests nothing."""
+    from components.tools import cost as costs
+
     if images is not None:
-        from components.tools.cost import estimate_descriptions
-
-        lines = estimate_descriptions(find_root(), images)
+        lines = costs.estimate_descriptions(find_root(), images)
     elif stage == "synthesize":
-        from components.tools.cost import estimate_speech
-
-        lines = estimate_speech(find_root(), dataset, [name.strip() for name in voices.split(",") if name.strip()])
+        lines = costs.estimate_speech(find_root(), dataset, [name.strip() for name in voices.split(",") if name.strip()])
     elif stage == "hypernymize":
-        from components.tools.cost import estimate_rewriting
-
-        lines = estimate_rewriting(find_root(), dataset, rewriter)
+        lines = costs.estimate_rewriting(find_root(), dataset, rewriter)
     elif stage == "filter":
-        from components.tools.cost import estimate_filter
-
-        lines = estimate_filter(find_root(), dataset, language, vision)
+        lines = costs.estimate_filter(find_root(), dataset, language, vision)
     else:
         raise HearsightError(
             f"'{stage}' uses no paid provider", where="hearsight cost", hint="give filter, hypernymize or synthesize"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,13 +33,13 @@ def run(stage: str, dataset: str) -> int:
     die_with_ancestor("dvc")  # before the slow imports: a dvc that is killed during them would not be noticed
     if stage not in IMPORT_TORCH:
         return run_here(stage, dataset)
+    from components.cli.preload import import_for_trainings
     from components.core.addresses import find_root
     from components.core.printing import print_error
     from components.execution.warm_client import ForkLost, run_warm
 
-    server = "components.cli.run_server"
     try:
-        code = run_warm(find_root(), server, {"stage": stage, "dataset": dataset}, (Path(__file__).with_name("run_server.py"),))
+        code = run_warm(find_root(), import_for_trainings, run_in_fork, [stage, dataset])
     except ForkLost:
         print_error(f"{stage} of {dataset}: its process was killed; look for a lack of memory (dmesg), and run again")
         return KILLED
@@ -57,6 +58,19 @@ def run_here(stage: str, dataset: str) -> int:
     _print_warnings(root, stage, dataset, result.warnings)
     print_line(summary(result))
     return 0
+
+
+def run_in_fork(arguments: list[str]) -> int:
+    """Run a stage as its process would; return the exit code."""
+    from components.core.streams import report_errors, run_program
+
+    try:
+        run_program(lambda: report_errors(lambda: run_here(*arguments)))
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    except BaseException:  # a defect: Python would print it and end with 1
+        traceback.print_exc()
+        return 1
 
 
 def check(stage: str, dataset: str) -> int:
@@ -90,13 +104,14 @@ def check_warm(root: Path, dataset: str, stage: str, *, draft: bool) -> tuple[di
     Raises:
         HearsightError: the output fails its check.
     """
+    from components.cli.preload import import_for_checks
     from components.core.check_warnings import CheckWarning
     from components.core.errors import HearsightError
     from components.execution.warm_client import ForkLost, run_warm
 
     question = {"root": str(root), "dataset": dataset, "stage": stage, "draft": draft}
     try:
-        answer = run_warm(root, "components.cli.check_server", question, (Path(__file__).with_name("check_server.py"),))
+        answer = run_warm(root, import_for_checks, answer_here, question)
     except ForkLost:
         answer = None
     answer = answer or answer_here(question)

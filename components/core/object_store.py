@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from components.core.bucket import Bucket
-from components.core.digests import sha256_bytes, sha256_file
+from components.core.digests import sha256_file
 from components.core.errors import HearsightError, ObjectMissing
 from components.core.files import link_or_copy, publish
 from components.core.storage import S3Storage
@@ -73,15 +73,6 @@ class ObjectStore:
             return item[1].stat().st_size if self.put_file(item[1], item[0]) else 0
 
         return sum(in_threads(put, list(unique.items())))
-
-    def put_bytes(self, data: bytes) -> str:
-        """Store bytes as an object; return the digest."""
-        sha256 = sha256_bytes(data)
-        if (stored := self.bucket.size(object_key(sha256))) is None:
-            self.bucket.write_new(object_key(sha256), data)
-        elif stored != len(data):
-            self.bucket.replace(object_key(sha256), data)
-        return sha256
 
     def fetch(self, sha256: str, path: Path) -> None:
         """Make ``path`` a hard link of the verified object; download it if this machine has not.

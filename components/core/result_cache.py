@@ -128,13 +128,11 @@ class ResultCache:
                 self._keep(backend, annotator, rows, durable=paid)
         return {key: found[key] for key in payloads}
 
-    def read_existing(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
-        """Return the cached results as :meth:`read`, without creating a file."""
-        return self.read(kind, keys) if self._may_exist(self._path(kind)) else {}
-
     def read(self, kind: ResultKind, keys: Sequence[str]) -> dict[str, Any]:
         """Return the cached results among ``keys``; computes nothing. Raises as :meth:`annotate`."""
         decode, path = CODECS[kind.codec][1], self._path(kind)
+        if not self._may_exist(path):
+            return {}
         with explain_errors(path), self._open(path) as backend:
             return {key: decode(blob) for key, blob in _read_verified(backend, list(dict.fromkeys(keys)), path)}
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from components.core.errors import HearsightError
-from components.core.params import Settings, parse_settings, read_params_file
+from components.core.params import Amount, Settings, parse_settings, read_params_file
 
 
 class StorageSettings(Settings):
@@ -42,7 +42,7 @@ class S3Storage(StorageSettings):
     """``s3://bucket/prefix``. Ours."""
     endpoint: str = ""
     """Address of a server other than AWS, e.g. ``http://host:9000``; empty takes AWS_ENDPOINT_URL or AWS. Ours."""
-    patience: float = 300.0
+    patience: Amount = 300.0
     """Seconds to wait while the server does not answer. Ours."""
     versioned: Literal["/manifest.json"] = "/manifest.json"
     """``/manifest.json``: DVC versions the manifest. Ours."""
@@ -58,8 +58,6 @@ class S3Storage(StorageSettings):
                 raise HearsightError(
                     f"'{self.endpoint}' is not an address", where=f"{where}.endpoint", hint="give e.g. https://host:9000"
                 )
-        if self.patience < 0:
-            raise HearsightError("must not be negative", where=f"{where}.patience", hint="give seconds")
 
     @property
     def bucket(self) -> str:

@@ -95,7 +95,7 @@ def keep_output(folder: Path, manifest: Manifest) -> None:
     if (store := store_of(output_root(folder))) is None:
         return
     store.put_files((folder / name, sha256) for name, (_, sha256) in manifest.expected_files().items())
-    store.put_bytes(manifest.to_bytes())
+    store.put_file(folder / NAME, manifest.digest)
     _write_matched(folder, manifest.digest)
 
 

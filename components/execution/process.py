@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -36,21 +36,22 @@ def die_with_parent(parent: int | None = None) -> None:
         parent: pid of the expected parent; when it has ended already, this process exits.
     """
     if sys.platform != "linux":
-        return _watch_parent(os.getppid() if parent is None else parent)
+        expected = os.getppid() if parent is None else parent
+        return _die_when(lambda: os.getppid() != expected)  # a process whose parent has ended gets another parent
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if parent is not None and os.getppid() != parent:
         os._exit(1)
 
 
-def _watch_parent(parent: int) -> None:
-    """Kill this process when its parent ends, from a thread; a process whose parent has ended gets another parent."""
+def _die_when(ended: Callable[[], bool]) -> None:
+    """Kill this process, from a thread, when ``ended`` returns True."""
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while not ended():
             time.sleep(POLL)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    threading.Thread(target=watch, daemon=True, name="parent-watch").start()
+    threading.Thread(target=watch, daemon=True, name="end-watch").start()
 
 
 def keep_freed_memory() -> None:
@@ -90,13 +91,7 @@ def die_with_ancestor(name: str) -> None:
         return
     die_with_parent()
     started = start_time(pid)
-
-    def watch() -> None:
-        while start_time(pid) == started:
-            time.sleep(POLL)
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    threading.Thread(target=watch, daemon=True, name="ancestor-watch").start()
+    _die_when(lambda: start_time(pid) != started)
 
 
 def ancestor(name: str) -> int | None:

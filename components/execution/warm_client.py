@@ -1,7 +1,7 @@
-"""Client that asks a fork of a background process which has imported slow libraries.
+"""Client that has a fork of a background process, which has imported slow libraries, do some work.
 
-Each project and environment has one server (:mod:`components.execution.warm_server`), which listens on a socket in
-``.hearsight/warm`` (mode 0700). When no fork can begin, the caller does the work itself.
+Each project and environment has a server (:mod:`components.execution.warm_server`) for each set of libraries. It listens on a
+socket in ``.hearsight/warm`` (mode 0700). When no fork can begin, the caller does the work itself.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from components.execution import background
 from components.execution.process import ancestor, start_time
 
+SERVER = "components.execution.warm_server"
 SWITCH = "HEARSIGHT_WARM"
 """Environment variable; ``off`` disables the server."""
 START_LIMIT = 30.0
@@ -35,17 +36,17 @@ class ForkLost(Exception):
     """A fork that had begun ended without an answer: it was killed."""
 
 
-def run_warm(root: Path, server: str, question: Mapping[str, Any], sources: tuple[Path, ...] = ()) -> Any:
-    """Have a fork of the server answer a question; the fork writes to this process's output streams.
+def run_warm(root: Path, preload: Callable[[], None], work: Callable[[Any], Any], question: Any) -> Any:
+    """Have a fork of a server do some work; the fork writes to this process's output streams.
 
     Args:
         root: the project; its ``.hearsight`` holds the socket.
-        server: the server's module (``python -m``).
-        question: JSON values.
-        sources: further source files of the server; an edit starts another server.
+        preload: what the server does before it forks, a function of a module; an edit of its file starts another server.
+        work: what the fork does with the question, a function of a module; the fork imports it anew.
+        question: a JSON value.
 
     Returns:
-        The answer, a JSON value; None when no fork began and the work must be done here.
+        What ``work`` returns, a JSON value; None when no fork began and the work must be done here.
 
     Raises:
         ForkLost: see there.
@@ -53,21 +54,22 @@ def run_warm(root: Path, server: str, question: Mapping[str, Any], sources: tupl
     if sys.platform != "linux" or os.environ.get(SWITCH) == "off":
         return None
     try:
-        name = _environment_digest([Path(__file__), Path(__file__).with_name("warm_server.py"), *sources])
-        with _connection(root / ".hearsight" / "warm", name, server) as connection:
-            return _request(connection, question)
+        with _connection(root / ".hearsight" / "warm", preload) as connection:
+            return _request(connection, work, question)
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
 
 
-def _environment_digest(sources: list[Path]) -> str:
-    """Return a digest of what server and clients must share.
+def _server_name(preload: Callable[[], None]) -> str:
+    """Return the name of a server: a digest of what it and its clients must share.
 
-    These are interpreter, installed packages, server code, variables, and what a process hands to its forks: cores, priority,
-    namespaces, limits and control group.
+    These are its imports, interpreter, installed packages, server code, variables, and what a process hands to its forks: cores,
+    priority, namespaces, limits and control group.
     """
     installed = [path for path in sys.path if path.endswith(("site-packages", "dist-packages")) and Path(path).is_dir()]
+    sources = [Path(__file__), Path(__file__).with_name("warm_server.py"), Path(preload.__code__.co_filename)]
     shared = [
+        [preload.__module__, preload.__name__],
         [sys.executable, sys.prefix, sys.version],
         # Installing, upgrading or removing a package changes the time of these folders.
         [[path, Path(path).stat().st_mtime_ns] for path in installed],
@@ -81,8 +83,9 @@ def _environment_digest(sources: list[Path]) -> str:
 
 
 @contextmanager
-def _connection(folder: Path, name: str, server: str) -> Iterator[socket.socket]:
-    """Connect to the server ``name``; start it when it does not run."""
+def _connection(folder: Path, preload: Callable[[], None]) -> Iterator[socket.socket]:
+    """Connect to the server; start it when it does not run."""
+    name = _server_name(preload)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder.chmod(0o700)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -98,7 +101,7 @@ def _connection(folder: Path, name: str, server: str) -> Iterator[socket.socket]
                     if started and time.monotonic() > deadline:
                         raise
                 if not started:
-                    _start(folder, name, server)
+                    _start(folder, name, preload)
                     started = True
                 time.sleep(0.02)
             yield connection
@@ -106,16 +109,18 @@ def _connection(folder: Path, name: str, server: str) -> Iterator[socket.socket]
         os.close(descriptor)
 
 
-def _start(folder: Path, name: str, server: str) -> None:
+def _start(folder: Path, name: str, preload: Callable[[], None]) -> None:
     """Start a server in the background; when several start at once, one stays (see ``warm_server``)."""
     dvc = ancestor("dvc")
     owner = [str(dvc), start_time(dvc) or ""] if dvc else ["0", ""]
-    background.start(server, [name, *owner], folder=folder, log=folder / "server.log", environment=SINGLE_THREADED)
+    arguments = [name, *owner, preload.__module__, preload.__name__]
+    background.start(SERVER, arguments, folder=folder, log=folder / "server.log", environment=SINGLE_THREADED)
 
 
-def _request(connection: socket.socket, question: Mapping[str, Any]) -> Any:
+def _request(connection: socket.socket, work: Callable[[Any], Any], question: Any) -> Any:
     os.umask(mask := os.umask(0))
     request = {
+        "work": [work.__module__, work.__name__],
         "question": question,
         "umask": mask,
         "folder": str(Path.cwd()),

@@ -1,4 +1,4 @@
-"""Server that answers in forks of a process which has imported slow libraries.
+"""Server that works in forks of a process which has imported slow libraries.
 
 The parent accepts connections, forks, and kills a fork whose client has closed its connection. It never reads a request, so no
 client can block it. It ends after a minute without work, unless the ``dvc`` that started it still runs, and at once when its
@@ -18,7 +18,7 @@ import socket
 import sys
 import time
 import traceback
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -29,27 +29,17 @@ IDLE = 60.0
 """Seconds without a client after which the server ends."""
 FORK_SAFE = frozenset({"jemalloc_bg_thd"})
 """Names of threads of libraries that handle forks themselves: Arrow's allocator."""
-Answer = Callable[[dict[str, Any]], Any]
-"""Returns the answer to a question; both are JSON values."""
 PROJECT_PACKAGES = ("components", "flows")
 """Packages that every fork imports again, so that edits take effect."""
 
 
-def serve(
-    name: str,
-    owner: tuple[int, str],
-    preload: Callable[[], None],
-    answer: Answer,
-    reloaded: Collection[str] = PROJECT_PACKAGES,
-) -> None:
+def serve(name: str, owner: tuple[int, str], preload: Callable[[], None]) -> None:
     """Serve in the current folder, in the background, until idle; end at once when another server runs.
 
     Args:
         name: the socket's name in the current folder.
         owner: pid and start time of a process during whose life the server stays; pid 0 for none.
         preload: imports the slow libraries, and possibly modules of the project.
-        answer: runs in the fork with the client's question and returns the answer.
-        reloaded: top-level packages that every fork imports again.
     """
     background.detach()
     with Path(f"{name}.lock").open("a") as lock:
@@ -66,13 +56,13 @@ def serve(
                 preload()
                 gc.collect()
                 gc.freeze()  # keeps the memory shared with the forks
-                _accept(name, listener, owner, answer, reloaded)
+                _accept(name, listener, owner)
             finally:
                 Path(name).unlink(missing_ok=True)
     os._exit(0)
 
 
-def _accept(name: str, listener: socket.socket, owner: tuple[int, str], answer: Answer, reloaded: Collection[str]) -> None:
+def _accept(name: str, listener: socket.socket, owner: tuple[int, str]) -> None:
     poller = select.poll()
     poller.register(listener, select.POLLIN)
     forks: dict[int, tuple[socket.socket, int]] = {}
@@ -89,7 +79,7 @@ def _accept(name: str, listener: socket.socket, owner: tuple[int, str], answer: 
                 pid = os.fork()
                 if pid == 0:
                     listener.close()
-                    _run_fork(connection, answer, reloaded)
+                    _run_fork(connection)
                 forks[connection.fileno()] = (connection, pid)
                 poller.register(connection, 0)  # reports only its end
             elif event & (select.POLLHUP | select.POLLERR):
@@ -108,8 +98,8 @@ def require_forkable() -> None:
         raise RuntimeError(f"cannot be forked: it has the threads {', '.join(threads)}")
 
 
-def _run_fork(connection: socket.socket, answer: Answer, reloaded: Collection[str]) -> None:
-    """Run the fork: take over the client's environment and streams, send the answer to its question; never returns."""
+def _run_fork(connection: socket.socket) -> None:
+    """Run the fork: take over the client's environment and streams, do its work, send what it returns; never returns."""
     log = os.fdopen(os.dup(2), "w")
     try:
         die_with_parent(os.getppid())
@@ -121,11 +111,13 @@ def _run_fork(connection: socket.socket, answer: Answer, reloaded: Collection[st
         sys.stdout, sys.stderr = _reopen(sys.stdout), _reopen(sys.stderr)
         with connection, connection.makefile("rb") as lines:
             request = json.loads(lines.readline())
-        _take_over(request, reloaded)
+        module, function = request["work"]
+        _take_over(request, {*PROJECT_PACKAGES, module.partition(".")[0]})
+        work = getattr(importlib.import_module(module), function)
         with os.fdopen(writer, "wb") as sent:
             sent.write(b"\n")  # JSON ignores it; it tells the client that the work has begun
             sent.flush()
-            sent.write(json.dumps(answer(request["question"])).encode())
+            sent.write(json.dumps(work(request["question"])).encode())
     except BaseException:  # no answer
         traceback.print_exc(file=log)
     finally:
@@ -139,7 +131,7 @@ def _reopen(stream: TextIO) -> TextIO:
     return open(stream.fileno(), "w", 1, stream.encoding, stream.errors, closefd=False)
 
 
-def _take_over(request: dict[str, Any], reloaded: Collection[str]) -> None:
+def _take_over(request: dict[str, Any], reloaded: set[str]) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     time.tzset()
@@ -149,3 +141,8 @@ def _take_over(request: dict[str, Any], reloaded: Collection[str]) -> None:
     for module in [module for module in sys.modules if module.partition(".")[0] in reloaded]:
         del sys.modules[module]
     importlib.invalidate_caches()
+
+
+if __name__ == "__main__":
+    name, pid, started, module, function = sys.argv[1:]
+    serve(name, (int(pid), started), getattr(importlib.import_module(module), function))

@@ -10,12 +10,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.knowledge.gazetteers import place_kind
 
-_LISTS: dict[str, Any] = yaml.load((Path(__file__).parent / "data" / "names.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_LISTS: dict[str, Any] = read_yaml(Path(__file__).parent / "data" / "names.yaml")
 TITLES = frozenset(_LISTS["titles"].split())
 """Titles before a person's name, without those that are given names as well (Duke, Earl)."""
 LEADS, LASTS = (

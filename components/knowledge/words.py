@@ -18,9 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.language.wordnet import WordNet
 from components.language.words import zipf
 
@@ -28,7 +26,7 @@ MIN_ZIPF = 2.7
 """Minimum frequency of a common word: one in two million ("aristocrat", "cinematographer")."""
 LONGEST = 300
 """Maximum characters of a label or description that are read."""
-_LISTS: dict[str, Any] = yaml.load((Path(__file__).parent / "data" / "words.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_LISTS: dict[str, Any] = read_yaml(Path(__file__).parent / "data" / "words.yaml")
 WIDE, VAGUE, EMPTY = (frozenset(_LISTS[name].split()) for name in ("wide", "vague", "empty"))
 """Heads that keep the word or compound before them; words hardly more specific than the type, used only without an alternative;
 modifiers that are not visible in an image."""

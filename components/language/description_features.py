@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.language.capitals import begins_sentence, is_common_word
 from components.language.parser import Parse
 from components.language.wordnet import WordNet
@@ -31,7 +29,7 @@ SHOWN = {
     "MONEY": "amount", "PERCENT": "amount", "QUANTITY": "amount", "WORK_OF_ART": "work", "EVENT": "event", "NORP": "people",
 }  # fmt: skip
 """Entity type → the kind that is a feature."""
-_LISTS = yaml.load((Path(__file__).parent / "data" / "description_features.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_LISTS = read_yaml(Path(__file__).parent / "data" / "description_features.yaml")
 FUNCTION_WORDS, SHOTS, GRAPHICS = (_words(_LISTS[name]) for name in ("function_words", "shots", "graphics"))
 """Closed-class words that are features of their own; nouns for an image that shows something; nouns for an image that is made of
 text and marks, or stands for something."""

@@ -13,12 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.language.parser import Parse
 
-_TABLES = yaml.load((Path(__file__).parent / "data" / "google_tags.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_TABLES = read_yaml(Path(__file__).parent / "data" / "google_tags.yaml")
 POS, DEP, ENTITIES, PUNCTUATION = (_TABLES[name] for name in ("pos", "dep", "entities", "punctuation"))
 """Google's tag → the universal one, refined by :func:`_pos`; its dependency label → spaCy's; its entity type → OntoNotes' label,
 where LOCATION is GPE (except nationalities, see :func:`_label`), for Google does not distinguish countries and cities from

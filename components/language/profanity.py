@@ -14,11 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from components.core.params import read_yaml
 
-from components.core.params import YAML_LOADER
-
-_LISTS = yaml.load((Path(__file__).parent / "data" / "profanity.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_LISTS = read_yaml(Path(__file__).parent / "data" / "profanity.yaml")
 INNOCENT = frozenset(_LISTS["innocent"].split())
 """Words whose innocent sense is the more frequent one in captions."""
 SURE = re.compile(rf"\b(?:{'|'.join(_LISTS['sure'].split())})\b", re.I)

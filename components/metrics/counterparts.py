@@ -18,13 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.metrics.lexicon import EVENT, FEMALE, MALE, MATTER, OBJECT, PERSON, PLACE, Lexicon
 from components.metrics.parses import UNKNOWN, Sentence
 
-_LISTS = yaml.load((Path(__file__).parent / "data" / "caption_words.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_LISTS = read_yaml(Path(__file__).parent / "data" / "caption_words.yaml")
 _WORDS = {name: frozenset(words.split()) for name, words in _LISTS.items() if name != "alike"}
 POSITIONS, IMAGES, GROUPS, PEOPLE_GROUPS = (_WORDS[name] for name in ("positions", "images", "groups", "people_groups"))
 UNSEEN, VISIBLE, PEOPLE = _WORDS["unseen"], _WORDS["visible"], PEOPLE_GROUPS | _WORDS["persons"]

@@ -3,11 +3,10 @@
 Algorithm. A hypothesis's total is the sum of its words' log-probabilities, renormalised over the words that may be written. Each
 step extends an image's k running hypotheses by every word and ranks the extensions by total. Extensions among the first k that
 end in END are finished and kept; the k best other extensions continue. At the maximum length the first k count as finished
-without an END. Finished hypotheses are compared by total / length^power, where length includes END if it was written; the paper
-names no power, so it is 0. The search stops when no running hypothesis can enter the best even with probability 1 for all that
-follows, so additional steps (for another image of the batch) change nothing.
+without an END. Finished hypotheses are compared by total. The search stops when no running hypothesis can enter the best even
+with probability 1 for all that follows, so additional steps (for another image of the batch) change nothing.
 
-With one caption returned, this equals ``transformers`` with ``num_beams=k``, ``length_penalty=power``,
+With one caption returned, this equals ``transformers`` with ``num_beams=k``, ``length_penalty=0``,
 ``early_stopping="never"``, ``renormalize_logits=True`` and ``max_new_tokens=longest`` (``benchmarks/README.md``).
 
 Ties. Among equal totals, the extension of the better hypothesis comes first, then the greater score, then the lower word id;
@@ -46,7 +45,6 @@ def generate(
     features: Tensor,
     *,
     beam: int = 4,
-    length_power: float = 0.0,
     best: int = 1,
     batch: int | None = None,
     never: Collection[int] = NEVER_WRITTEN,
@@ -57,7 +55,6 @@ def generate(
     Args:
         features: B × L × F, on the network's device.
         beam: running hypotheses an image; 1 is greedy search, which stops at the first END.
-        length_power: 0 compares log-probabilities; larger values favour longer captions.
         batch: images decoded together; None decodes all at once.
         never: ids of words that are never written.
         pack: on a CPU, convert the weights to oneDNN's layout first (:mod:`components.models.packed_linear`).
@@ -66,9 +63,8 @@ def generate(
         ValueError: an argument is out of range, the network is in training mode, or its scores are NaN.
     """
     require_eval_mode(network)
-    if not 1 <= best <= beam or length_power < 0 or (batch is not None and batch < 1):
-        given = f"beam {beam}, best {best}, length_power {length_power}, batch {batch}"
-        raise ValueError(f"beam and batch must be at least 1, best 1 to beam, length_power at least 0; got {given}")
+    if not 1 <= best <= beam or (batch is not None and batch < 1):
+        raise ValueError(f"beam and batch must be at least 1, best 1 to beam; got beam {beam}, best {best}, batch {batch}")
     written: list[list[Written]] = []
     with torch.inference_mode():
         # For a single row, converting the weights takes longer than it saves.
@@ -81,15 +77,13 @@ def generate(
                 scores = sampled.log_probabilities.sum(1).tolist()
                 written += [[Written(words, score)] for words, score in zip(sampled.captions(), scores, strict=True)]
             else:
-                written += _search(network, memory, len(part), beam, length_power, best, forbidden_words(never, part.device))
+                written += _search(network, memory, len(part), beam, best, forbidden_words(never, part.device))
     if any(caption.score != caption.score for captions in written for caption in captions) or not all(written):
         raise ValueError("the network's scores are NaN: its weights or the features contain NaN or infinity")
     return written
 
 
-def _search(
-    network: CaptionNetwork, memory: Any, images: int, beam: int, power: float, best: int, never: Tensor
-) -> list[list[Written]]:
+def _search(network: CaptionNetwork, memory: Any, images: int, beam: int, best: int, never: Tensor) -> list[list[Written]]:
     longest, device = network.config.longest, never.device
     state = network.start(memory, beam)
     first_row = torch.arange(images, device=device)[:, None] * beam
@@ -98,7 +92,7 @@ def _search(
     totals = torch.full((images, beam), _NOTHING, device=device)
     totals[:, 0] = 0.0
     words = torch.full((images, beam, longest), PAD, device=device)
-    done = Finished(torch.full_like(totals, _NOTHING), torch.full_like(totals, _NOTHING), words)
+    done = Finished(torch.full_like(totals, _NOTHING), words)
     for position in range(longest):
         scores = mask_scores(network.step(state, newest), never)
         # A row's k best words plus END, which does not continue, suffice for k that continue.
@@ -111,13 +105,12 @@ def _search(
         extensions[:, :, position] = chosen
         ends, last = chosen == END, position + 1 == longest
         finishing = ranked[:, :beam].masked_fill(~(ends[:, :beam] | last), _NOTHING)
-        done = done.merged(finishing, (position + 1) ** power, extensions[:, :beam])
+        done = done.merged(finishing, extensions[:, :beam])
         if last:
             break
         running = ends.long().argsort(dim=1, stable=True)[:, :beam]
         totals = ranked.gather(1, running)
-        # Totals are negative, so the greatest length gives the upper bound of what may still finish.
-        if bool((done.scores[:, best - 1] >= totals[:, 0] / longest**power).all()):
+        if bool((done.totals[:, best - 1] >= totals[:, 0]).all()):  # no further word raises a total
             break
         words = extensions.gather(1, running[:, :, None].expand(-1, -1, longest))
         newest = chosen.gather(1, running).flatten()
@@ -128,19 +121,17 @@ def _search(
 class Finished(NamedTuple):
     """The best k finished hypotheses of each image, in order."""
 
-    scores: Tensor
-    """B × k, what hypotheses are compared by; minus infinity where there is none."""
     totals: Tensor
-    """B × k, log-probabilities."""
+    """B × k, log-probabilities; minus infinity where there is no hypothesis."""
     words: Tensor
     """B × k × longest: words, END where it was written, PAD."""
 
-    def merged(self, totals: Tensor, divisor: float, words: Tensor) -> Finished:
+    def merged(self, totals: Tensor, words: Tensor) -> Finished:
         """Return the best k of these and another step's hypotheses (totals of -inf are not finished); older ones win ties."""
-        scores, order = torch.cat([self.scores, totals / divisor], dim=1).sort(dim=1, descending=True, stable=True)
-        order = order[:, : self.scores.shape[1]]
+        ranked, order = torch.cat([self.totals, totals], dim=1).sort(dim=1, descending=True, stable=True)
+        order = order[:, : self.totals.shape[1]]
         texts = torch.cat([self.words, words], dim=1).gather(1, order[:, :, None].expand(-1, -1, words.shape[2]))
-        return Finished(scores[:, : order.shape[1]], torch.cat([self.totals, totals], dim=1).gather(1, order), texts)
+        return Finished(ranked[:, : order.shape[1]], texts)
 
     def captions(self, best: int) -> list[list[Written]]:
         """Return the ``best`` captions of each image."""

@@ -22,32 +22,22 @@ def pyplot() -> Any:
 
 
 @contextmanager
-def drawing(
-    columns: int = 1,
-    *,
-    width: float = 9.0,
-    height: float = 4.0,
-    font: float = 10.0,
-    dpi: int = 130,
-    grid: dict[str, Any] | None = None,
-) -> Iterator[tuple[Any, Any, io.BytesIO]]:
+def drawing(columns: int = 1, *, width: float = 9.0, height: float = 4.0) -> Iterator[tuple[Any, Any, io.BytesIO]]:
     """Yield a figure in the project's style, its axes from left to right, and a buffer that holds the PNG after the block.
 
     Args:
         width, height: size in inches.
-        font: font size in points.
-        grid: ``gridspec_kw`` of ``subplots``.
     """
     module = pyplot()
-    style = {"font.size": font, "font.family": "DejaVu Sans", "axes.edgecolor": EDGE, "axes.labelcolor": INK}
+    style = {"font.size": 10.0, "font.family": "DejaVu Sans", "axes.edgecolor": EDGE, "axes.labelcolor": INK}
     with module.rc_context(style):
-        figure, axes = module.subplots(1, columns, figsize=(width, height), squeeze=False, gridspec_kw=grid)
+        figure, axes = module.subplots(1, columns, figsize=(width, height), squeeze=False)
         for axis in axes.flat:
             axis.spines[["top", "right"]].set_visible(False)
             axis.tick_params(colors=GREY)
         buffer = io.BytesIO()
         yield figure, axes[0], buffer
-        buffer.write(png(figure, dpi))
+        buffer.write(png(figure, 130))
 
 
 def png(figure: Any, dpi: int) -> bytes:

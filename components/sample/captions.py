@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.core.seeded_rng import seeded_rng
 from components.sample.images import background_of
 from components.sample.material import Material
@@ -22,7 +20,7 @@ from components.sample.portuguese import ARTICLE, as_sentence, lower_first, with
 
 MALFORMED = {"tag alone": 0.04, "description first": 0.034, "tag inside a word": 0.02, "emoji only": 0.016}
 """Form → its share of the posts that carry the tag."""
-_PARTS = yaml.load((Path(__file__).parent / "data" / "captions.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_PARTS = read_yaml(Path(__file__).parent / "data" / "captions.yaml")
 LEADS, INTROS, ENDS, TAILS, OTHER_TEXTS = (_PARTS[name] for name in ("leads", "intros", "ends", "tails", "other_texts"))
 """Introductions, ends and tails have weights."""
 CLOSED_TAILS = TAILS + _PARTS["closed_tails"]

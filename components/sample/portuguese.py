@@ -6,12 +6,10 @@ import re
 import unicodedata
 from pathlib import Path
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 
 ARTICLE = re.compile(r"(Um|Uma|Uns|Umas|O|A|Os|As) ")
-THEMES: dict[str, str] = yaml.load((Path(__file__).parent / "data" / "themes.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+THEMES: dict[str, str] = read_yaml(Path(__file__).parent / "data" / "themes.yaml")
 
 
 def theme_of(group: str) -> str:

@@ -12,7 +12,7 @@ Credentials are not needed for the estimate. Optional voices that are not instal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from components.core.result_cache import Annotator, ResultCache
 from components.core.stage_output import StageOutput
 from components.execution.runner import stage_settings
 from components.execution.shard_worker import Task
+from components.google.client import GoogleClient
 from components.google.cost import CostLine, sum_lines
 from components.google.responses import SERVICE_NAMES
 from components.google.settings import google_params
@@ -33,9 +34,9 @@ from components.model_server.client import ServerAnswers, open_answers
 from components.model_server.settings import ServerParams
 from components.providers.registry import ProviderParams, make_providers, plan_for
 from components.speech.text_normalization import NormalisedText
-from components.speech.voices.bill import estimate_cost
 from components.speech.voices.catalogue import Voice, installed, voice_named
-from components.speech.voices.google_speech import SpeechRequest
+from components.speech.voices.google_speech import GoogleSpeech, SpeechRequest, exceeded_limit
+from components.speech.voices.google_speech import answer_key as speech_key
 from components.speech.voices.paid import speech_request
 from components.stages.filter import Params
 from components.stages.filter.annotation import SubjectAnnotator, providers_of
@@ -63,6 +64,7 @@ class Tally:
     """The requests to one annotator."""
 
     method: Any
+    features: Iterable[str]
     cached: set[str] = field(default_factory=set)
     missing: dict[str, dict[str, int]] = field(default_factory=dict)
     """Content → units that its answer costs, by feature."""
@@ -70,7 +72,7 @@ class Tally:
     def lines(self, prices: Mapping[str, float]) -> Iterator[CostLine]:
         """Yield one line per feature; the number of requests is in the first."""
         requests = -(-len(self.missing) // self.method.most)
-        for feature in self.method.units("x"):
+        for feature in self.features:
             units = sum(by_feature.get(feature, 0) for by_feature in self.missing.values())
             items = len(self.cached) + len(self.missing)
             usd = units * prices[feature] / 1000
@@ -134,11 +136,11 @@ def _count_missing(
 ) -> set[str]:
     """Return the candidates whose answer is not cached, and add their units to the tally of a paid annotator."""
     contents = learning.contents(role, alive)
-    cached = learning.task.annotations.read_existing(annotator, sorted(set(contents.values())))
+    cached = learning.task.annotations.read(annotator, sorted(set(contents.values())))
     missing = {key for key, content in contents.items() if content not in cached}
     if not hasattr(annotator, "units"):
         return missing
-    tally = tallies.setdefault(annotator.name, Tally(annotator))
+    tally = tallies.setdefault(annotator.name, Tally(annotator, annotator.units("x")))
     tally.cached |= {content for content in contents.values() if content in cached}
     for key in missing:
         item = annotator.item(alive[key].text) if annotator.service == "language" else "image"  # type: ignore[attr-defined]
@@ -165,7 +167,13 @@ def estimate_speech(root: Path, dataset: str, voices: Sequence[str] = ()) -> lis
     if not any(voice.paid for voice in drawn):
         return [CostLine("voices of this machine", "all", 0, 0, 0, 0, 0.0)]
     records = (record for shard in source.shards for record in shard.read().to_pylist())
-    lines = [estimate_cost(root, _wishes(records, params, drawn))]
+    settings = google_params(root)
+    annotator = GoogleSpeech(GoogleClient(settings.asking))
+    # A request beyond the service's limits is never sent.
+    wishes = {speech_key(wish): wish for wish in _wishes(records, params, drawn) if not exceeded_limit(wish)}
+    cached = ResultCache(state_folder(root) / "annotations").read(annotator, list(wishes))
+    missing = {key: annotator.units(annotator.item(wish)) for key, wish in wishes.items() if key not in cached}
+    lines = list(Tally(annotator, ["speech_wavenet"], set(cached), missing).lines(settings.prices.plain()))
     return [*lines, sum_lines(lines)]
 
 
@@ -210,7 +218,7 @@ def estimate_descriptions(root: Path, folder: Path, language: str = "en") -> lis
 
 def _unanswered(root: Path, answers: ServerAnswers, keys: Sequence[str]) -> list[str]:
     """Return the keys that a run asks about: those without a stored answer, and those that the server refused."""
-    stored = ResultCache(state_folder(root) / "annotations").read_existing(answers, keys)
+    stored = ResultCache(state_folder(root) / "annotations").read(answers, keys)
     return [key for key in keys if key not in stored or not answers.is_lasting(stored[key])]
 
 

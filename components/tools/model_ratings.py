@@ -58,7 +58,7 @@ def ask_model(root: Path, dataset: str, model: str = "") -> dict[str, object]:
         for _ in progress(_asked(cache, annotator, items, keys), total=len(keys), desc=f"{dataset} {annotator.served}"):
             pass
     finally:
-        for key, stored in cache.read_existing(annotator, keys).items():
+        for key, stored in cache.read(annotator, keys).items():
             if isinstance(answer := read_answer(stored, Verdict), Verdict):
                 verdicts[key] = answer.verdict
         if verdicts:

@@ -15,13 +15,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from components.core.addresses import parse_output_name, stage_address
 from components.core.digests import sha256_file
 from components.core.errors import HearsightError
-from components.core.graph import load_graph
-from components.core.params import YAML_LOADER
+from components.core.graph import load_graph, read_lock
 from components.tracking.lineage_records import Step, locked_lineages, sort_nearest_first, tag, verify_records
 from components.tracking.model_runs import MODEL
 from components.tracking.record import TAG, connect, dataset_of, run_name
@@ -122,12 +119,7 @@ class LineageWalk:
 
     def from_lock(self, path: Path) -> list[Step]:
         """Return the verified step of each output that ``dvc.lock`` locks, nearest first."""
-        try:
-            stages: Mapping[str, Any] = yaml.load(path.read_text(encoding="utf-8"), YAML_LOADER)["stages"]
-        except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
-            raise HearsightError(
-                f"cannot be read as a dvc.lock ({error})", where=path, hint="run `dvc repro`, or restore it with git"
-            ) from None
+        stages = read_lock(path.read_bytes() if path.is_file() else b"", path)
         outputs = load_graph(self.root).outputs()
         own = {stage_address(dataset, stage) for stage, dataset, _ in outputs}
         # DVC keeps the entries of stages that have been renamed or removed; they count where no other entry locks the output.

@@ -92,7 +92,7 @@ def complete(client: MlflowClient, root: Path, record: Record, out: Path, model:
     if known:
         return run_id
     folder = (out / model["weights"]).parent
-    config = _read_config(folder)
+    config = read_config(folder)
     numbers = [] if run.data.metrics else list(_curves(folder / "history.csv", model["steps"]))
     log_batches(client, run_id, _params(config) | {"parameters": model["parameters"]}, numbers, int(record.ended * 1000))
     log_inputs(client, run_id, record)
@@ -124,7 +124,8 @@ def _find(client: MlflowClient, root: Path, record: Record, model: Mapping[str, 
     return None
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path) -> dict[str, Any]:
+    """Return the ``config.json`` of a model's folder; empty where there is none."""
     path = folder / "config.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 

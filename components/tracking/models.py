@@ -18,7 +18,7 @@ from components.core.shards import read_table
 from components.core.stored_files import provide_all
 from components.retrieval.settings import hears
 from components.tracking.best_alias import NOTE, Score, offer
-from components.tracking.model_runs import complete, validated_on
+from components.tracking.model_runs import complete, read_config, validated_on
 from components.tracking.record import TAG, Record
 from components.tracking.served import BEAM, CAPTIONED
 
@@ -42,7 +42,8 @@ def log_models(client: MlflowClient, root: Path, stage_run: str, out: Path, reco
     versions: dict[str, str] = {}
     scores: dict[str, Score] = {}
     for row in rows:
-        scores[row["key"]] = Score.of(row, rows, _validation_data(out / Path(row["weights"]).with_name("config.json")))
+        validation_data = str(read_config((out / row["weights"]).parent).get("validation_data", ""))
+        scores[row["key"]] = Score.of(row, rows, validation_data)
         tags = _tags(row, record) | scores[row["key"]].tags()
         run_id = complete(client, root, record, out, row, stage_run)
         versions[row["key"]] = _register(client, run_id, out, record, row, tags)
@@ -53,15 +54,6 @@ def log_models(client: MlflowClient, root: Path, stage_run: str, out: Path, reco
         note = offer(client, registered_name(record.dataset, kind), versions[best["key"]], scores[best["key"]])
         if note:
             client.set_tag(stage_run, NOTE, note)
-
-
-def names_encoder(config: Path) -> bool:
-    """Return whether a captioner's ``config.json`` says which encoder its features are of, so that it can read images."""
-    return config.is_file() and bool(json.loads(config.read_text(encoding="utf-8")).get("encoder"))
-
-
-def _validation_data(config: Path) -> str:
-    return str(json.loads(config.read_text(encoding="utf-8")).get("validation_data", "")) if config.is_file() else ""
 
 
 def registered_name(dataset: str, kind: str) -> str:
@@ -108,7 +100,8 @@ def _log(client: MlflowClient, run_id: str, out: Path, record: Record, row: dict
     params = {"seed": str(row["seed"]), "parameters": str(row["parameters"]), "steps": str(row["steps"])}
     folder = (out / row["weights"]).parent
     about: dict[str, Any] = {"name": row["key"], "model_type": row["kind"], "tags": tags, "params": params}
-    reads_images = row["kind"] == CAPTIONER and names_encoder(folder / "config.json")
+    # A captioner reads images if its configuration says which encoder its features are of.
+    reads_images = row["kind"] == CAPTIONER and bool(read_config(folder).get("encoder"))
     if reads_images:
         about["signature"] = captioner_signature()
     about["pip_requirements"] = requirements((*NEEDS, *IMAGES_NEED) if reads_images else NEEDS)

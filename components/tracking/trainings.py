@@ -46,7 +46,7 @@ def announce(root: Path, record: Record) -> None:
 
     The lock keeps the logger waiting while the stage reads its data, before any training has begun.
     """
-    folder = _folder(root, record.dataset, record.stage)
+    folder = progress_folder(root, record.dataset, record.stage)
     folder.mkdir(parents=True, exist_ok=True)
     publish_bytes(folder / ABOUT, canonical_json(asdict(record)).encode())
     retire(root, record.dataset, record.stage)
@@ -56,7 +56,7 @@ def announce(root: Path, record: Record) -> None:
 
 def retire(root: Path, dataset: str, stage: str) -> None:
     """Unlock the folder: the stage has ended."""
-    lock = _locked.pop(_folder(root, dataset, stage), None)
+    lock = _locked.pop(progress_folder(root, dataset, stage), None)
     if lock is not None:
         fcntl.flock(lock, fcntl.LOCK_UN)  # worker processes have copies of the descriptor
         os.close(lock)
@@ -64,12 +64,12 @@ def retire(root: Path, dataset: str, stage: str) -> None:
 
 def withdraw(root: Path, dataset: str, stage: str) -> None:
     """Remove the folder, so that trainings write no progress."""
-    shutil.rmtree(_folder(root, dataset, stage), ignore_errors=True)
+    shutil.rmtree(progress_folder(root, dataset, stage), ignore_errors=True)
 
 
 def progress_files(root: Path, dataset: str, stage: str) -> list[str]:
     """Return the names of the stage's progress files."""
-    return sorted(path.name for path in _folder(root, dataset, stage).glob("*.jsonl"))
+    return sorted(path.name for path in progress_folder(root, dataset, stage).glob("*.jsonl"))
 
 
 def is_any_running(root: Path, tracker: str) -> bool:
@@ -91,7 +91,7 @@ def send(client: MlflowClient, root: Path, tracker: str = "") -> None:
 
 def remove(root: Path, record: Record) -> None:
     """Remove the files of a finished stage's trainings, whose runs are complete."""
-    folder = _folder(root, record.dataset, record.stage)
+    folder = progress_folder(root, record.dataset, record.stage)
     if not folder.exists():
         return
     for name in record.trainings:
@@ -217,7 +217,3 @@ def _sent(path: Path) -> Path:
 
 def _ms(seconds: float) -> int:
     return int(seconds * 1000)
-
-
-def _folder(root: Path, dataset: str, stage: str) -> Path:
-    return progress_folder(root, dataset, stage)

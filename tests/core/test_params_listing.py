@@ -54,7 +54,7 @@ def test_an_empty_block_has_the_papers_settings() -> None:
     }
     assert parse_settings(FilterParams, {}, "here").plain().items() >= published.items()
     result = stage_params(Path("params.yaml"), {"paper": {}}, "paper", "hypernymize", HypernymizeParams).plain()
-    assert (result["concept_level"], result["min_concept_count"], result["stated_role"]) == ("noun", 101, False)
+    assert (result["concept_level"], result["min_concept_count"], result["min_words"]) == ("noun", 101, 2)
     changed = {
         stage: [row.name for row in listed(stage_settings(GRAPH, stage, "paper")) if row.changed]
         for stage in ("filter", "hypernymize")

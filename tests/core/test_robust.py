@@ -214,7 +214,7 @@ def test_only_paid_results_are_flushed_to_disk(tmp_path, monkeypatch, by):
     assert waits.pop() == 2
     store.write(free, {"b": 1})
     assert waits.pop() == 2
-    assert store.read_existing(free, ["a", "b"]) == {"a": 1, "b": 1} and store.read_existing(bought, ["a"]) == {"a": 1}
+    assert store.read(free, ["a", "b"]) == {"a": 1, "b": 1} and store.read(bought, ["a"]) == {"a": 1}
 
 
 def test_many_workers_may_open_and_write_one_annotation_store_at_once(tmp_path):

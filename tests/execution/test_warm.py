@@ -23,16 +23,9 @@ from tests.support.check.boundaries import make
 
 pytestmark = pytest.mark.long
 
-SERVER = """
-import sys
-from components.execution.warm_server import serve
-
-def answer(question):
-    from toy.work import work
-    return work(question)
-
-if __name__ == "__main__":
-    serve(sys.argv[1], (int(sys.argv[2]), sys.argv[3]), lambda: None, answer, reloaded=("toy", "components"))
+PRELOAD = """
+def preload():
+    pass
 """
 WORK = """
 import os, time
@@ -52,9 +45,11 @@ CLIENT = """
 import json, sys
 from pathlib import Path
 from components.execution.warm_client import ForkLost, run_warm
+from toy.preload import preload
+from toy.work import work
 
 try:
-    print(json.dumps(run_warm(Path(sys.argv[1]), "toy.server", {"words": sys.argv[2:]})))
+    print(json.dumps(run_warm(Path(sys.argv[1]), preload, work, {"words": sys.argv[2:]})))
 except ForkLost:
     print("lost")
 """
@@ -66,7 +61,7 @@ class Toy:
     def __init__(self, root: Path) -> None:
         self.root = root
         (root / "toy").mkdir(parents=True)
-        for name, source in (("server", SERVER), ("work", WORK), ("client", CLIENT)):
+        for name, source in (("preload", PRELOAD), ("work", WORK), ("client", CLIENT)):
             (root / "toy" / f"{name}.py").write_text(source)
 
     def start(self, *words: str, **environment: str) -> subprocess.Popen[str]:
@@ -95,7 +90,7 @@ class Toy:
         return [one for one in psutil.process_iter(["cmdline", "cwd"]) if self._is_mine(one.info)]
 
     def _is_mine(self, info: dict[str, Any]) -> bool:
-        return "toy.server" in (info["cmdline"] or []) and (info["cwd"] or "").startswith(str(self.root))
+        return "toy.preload" in (info["cmdline"] or []) and (info["cwd"] or "").startswith(str(self.root))
 
 
 @pytest.fixture
@@ -198,12 +193,12 @@ def test_a_refused_output_gives_its_line_and_a_corrected_one_passes(tmp_path: Pa
     socket.unlink()  # the server ends
 
 
-@pytest.mark.parametrize("server", ["check_server", "run_server"])
-def test_a_process_with_the_imports_of_a_server_can_be_forked(server: str) -> None:
+@pytest.mark.parametrize("preload", ["import_for_checks", "import_for_trainings"])
+def test_a_process_with_the_imports_of_a_server_can_be_forked(preload: str) -> None:
     code = f"""
-        from components.cli.{server} import preload
+        from components.cli import preload
         from components.execution.warm_server import require_forkable
-        preload()
+        preload.{preload}()
         require_forkable()
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=PROJECT, env={**os.environ, **SINGLE_THREADED}, check=True)

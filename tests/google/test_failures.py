@@ -102,7 +102,7 @@ def test_answers_in_flight_when_a_quota_is_exhausted_are_kept(google: FakeGoogle
     )
     with pytest.raises(HearsightError, match="quota"):
         ResultCache(tmp_path).annotate(sentiment(), slow)
-    assert len(ResultCache(tmp_path).read_existing(sentiment(), list(slow))) == 3
+    assert len(ResultCache(tmp_path).read(sentiment(), list(slow))) == 3
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_failures_that_concern_no_item_stop_the_run_at_once(
     assert "key-of-a-test" not in str(caught.value)
     # google-auth renews its token and asks twice more after a 401.
     assert len(google.requests) <= QUICK.at_once * (3 if reply.status == 401 else 1)
-    assert ResultCache(tmp_path).read_existing(sentiment(), texts(9)) == {}
+    assert ResultCache(tmp_path).read(sentiment(), texts(9)) == {}
 
 
 def test_a_text_that_google_refuses_is_refused_and_the_others_are_answered(google: FakeGoogle) -> None:
@@ -167,4 +167,4 @@ def test_a_service_with_only_invalid_answers_stops_the_run_and_refuses_no_item(g
     google.script = lambda number, path, body: Reply(200, b"<html>Log in to the network</html>")
     with pytest.raises(HearsightError, match=r"no usable answers.*JSON"):
         ResultCache(tmp_path).annotate(sentiment(), {text: text for text in texts(9)})
-    assert ResultCache(tmp_path).read_existing(sentiment(), texts(9)) == {}
+    assert ResultCache(tmp_path).read(sentiment(), texts(9)) == {}

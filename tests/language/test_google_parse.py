@@ -53,7 +53,7 @@ def test_offsets_are_characters_beyond_the_basic_plane_too() -> None:
     [(WORKER, "a worker helps to clear the debris."), (CROWD, "crowd at a concert"), (DOG, "a dog on the beach.")],
 )
 def test_the_rewriting_reads_googles_parse_as_it_reads_the_embedded_one(text: str, caption: str) -> None:
-    assert rewrite(to_parse(DOCUMENTS[text]), knowledge(), min_words=2, stated_role=False, min_name_signals=2).caption == caption
+    assert rewrite(to_parse(DOCUMENTS[text]), knowledge(), min_words=2, min_name_signals=2).caption == caption
 
 
 def test_morphology_is_mapped_to_penn_tags() -> None:
@@ -185,4 +185,4 @@ def test_no_answer_makes_the_reader_fail_and_every_parse_is_complete(answer: Any
 
 @given(st.lists(TOKENS, max_size=6), st.lists(ENTITY, max_size=4))
 def test_no_answer_makes_the_rewriting_fail(tokens: list[Any], entities: list[Any]) -> None:
-    rewrite(to_parse({"tokens": tokens, "entities": entities}), knowledge(), min_words=2, stated_role=False, min_name_signals=2)
+    rewrite(to_parse({"tokens": tokens, "entities": entities}), knowledge(), min_words=2, min_name_signals=2)

@@ -44,7 +44,7 @@ def test_one_network_alone_writes_what_it_writes_in_an_ensemble(beam: int) -> No
 def test_the_beam_of_two_networks_is_that_of_their_mean_probabilities() -> None:
     found = generate(Ensemble(MEMBERS), IMAGES, beam=3, best=3)
     for mine, image in zip(found, IMAGES, strict=True):
-        naive = plain_beam_search(Averaged(MEMBERS), image, 3, 0.0)[:3]  # type: ignore[arg-type]
+        naive = plain_beam_search(Averaged(MEMBERS), image, 3)[:3]  # type: ignore[arg-type]
         assert [one.words for one in mine] == [one.words for one in naive]
         assert [one.score for one in mine] == pytest.approx([one.score for one in naive], abs=1e-9)
     assert [one[0].words for one in found] != [one[0].words for one in generate(MEMBERS[0], IMAGES, beam=3)]

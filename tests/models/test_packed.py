@@ -48,7 +48,7 @@ def test_networks_that_cannot_be_packed_are_returned_unchanged() -> None:
 def test_captions_of_a_packed_network_equal_a_naive_search(seed: int) -> None:
     network, images = tiny_transformer(seed).float(), torch.randn(3, 5, 6, generator=torch.Generator().manual_seed(seed))
     for result, image in zip(generate(network, images), images, strict=True):
-        assert result[0].words == plain_beam_search(network, image, 4, 0.0)[0].words
+        assert result[0].words == plain_beam_search(network, image, 4)[0].words
 
 
 def test_captions_are_written_under_autocast() -> None:

@@ -68,9 +68,17 @@ def test_a_cut_off_object_is_missing_and_stored_again(store: ObjectStore, tmp_pa
     assert store.put_file(tmp_path / "a", sha256) and store.missing({sha256: 7}) == []
 
 
+def put(store: ObjectStore, folder: Path, data: bytes) -> str:
+    """The digest of an object of these bytes, now in the bucket."""
+    path, sha256 = folder / "put", sha256_bytes(data)
+    path.write_bytes(data)
+    store.put_file(path, sha256)
+    return sha256
+
+
 def test_operations_wait_for_the_server_with_one_line_and_then_succeed(server: S3Server, tmp_path: Path, capsys: Any) -> None:
     store = ObjectStore(settings(server, patience=120.0), tmp_path / "objects")
-    sha256 = store.put_bytes(b"content")
+    sha256 = put(store, tmp_path, b"content")
     server.kill()
     starter = threading.Timer(1.0, server.start)
     starter.start()
@@ -138,8 +146,8 @@ def test_unusable_settings_are_refused(block: dict[str, Any], what: str) -> None
     assert what in str(caught.value)
 
 
-def test_documents_are_listed_and_deleted(store: ObjectStore) -> None:
-    digests = [store.put_bytes(bytes([number])) for number in range(5)]
+def test_documents_are_listed_and_deleted(store: ObjectStore, tmp_path: Path) -> None:
+    digests = [put(store, tmp_path, bytes([number])) for number in range(5)]
     assert sorted(one.key for one in store.bucket.list("objects")) == sorted(map(object_key, digests))
     store.delete(digests[:2])
     assert store.missing(dict.fromkeys(digests, 1)) == sorted(digests[:2])

@@ -114,7 +114,7 @@ def _answer(request: Request, asked: Asked, data: bytes) -> Response:
         "query": query,
         "shown": data_uri(query.data) if len(query.data) <= SHOWN_BYTES else "",
         "voice": voice,
-        "notes": [note for note in (*query.notes, engine.note_on(query)) if note],
+        "notes": [note for note in (*query.notes, engine.searcher.encoder.note(query)) if note],
         "engine": engine,
         "seconds": seconds,
         "results": {kind: [_card(engine, result) for result in results] for kind, results in found.items()},

@@ -38,8 +38,6 @@ class Params(Settings):
 
     beam: Positive = 4
     """Hypotheses kept by the beam search. CC §5.2: 4."""
-    length_power: Annotated[float, Field(ge=0)] = 0.0
-    """Captions are compared by score / length^this; 0 takes the most likely one. Ours."""
     ensemble: bool = False
     """Whether a cell's seeds also write captions together: by the mean of their probabilities at each word. Ours."""
     consensus: Consensus = Consensus()

@@ -36,11 +36,10 @@ def write_hypotheses(
     stage: Stage, pairs: Sequence[tuple[EvaluationSet, Model]], beam: int, best: int
 ) -> list[list[list[Hypothesis]]]:
     """Return the ``best`` hypotheses of each item, for each pair of a set and a model."""
-    search = {"beam": beam, "best": best, "length_power": stage.params.length_power}
     jobs = [
         Job(
             f"{items.name}.{items.split}.{model.name}",
-            {"input": items.input, "set": items.digest, "split": items.split, "files": model.files} | search,
+            {"input": items.input, "set": items.digest, "split": items.split, "files": model.files, "beam": beam, "best": best},
             content_addressed=True,
         )
         for items, model in pairs

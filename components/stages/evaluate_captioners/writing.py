@@ -57,8 +57,8 @@ def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
     """Write ``captions.json``: sha256 of each image of a split → its hypotheses, the most likely first.
 
     Args:
-        spec: ``input`` (the name of the set's input), ``split``, ``files`` (of a model), ``beam``, ``best`` and ``length_power``
-            (:func:`components.models.beam.generate`), and the set's digest.
+        spec: ``input`` (the name of the set's input), ``split``, ``files`` (of a model), ``beam`` and ``best`` (of
+            :func:`components.models.beam.generate`), and the set's digest.
         task: ``params`` is the :class:`~components.training.settings.Inference`.
 
     Raises:
@@ -77,7 +77,7 @@ def write_captions(spec: dict[str, Any], task: Task, folder: Path) -> None:
         encoders = [require_encoder(json.loads(config.read_text(encoding="utf-8")), prepared) for _, config in files]
         encoder = encoders[0]
         read = partial(read_image, output, side=encoder["side"]) if encoder.get("trained") else partial(read_features, output)
-        search = {name: spec[name] for name in ("beam", "best", "length_power")}
+        search = {name: spec[name] for name in ("beam", "best")}
         written = caption_images([weights.parent for weights, _ in files], read, list(images.values()), task.params, **search)
     except ValueError as error:
         raise HearsightError(

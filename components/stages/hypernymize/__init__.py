@@ -29,7 +29,7 @@ RULE_SETTINGS = {
 }
 """Rule of the ledger → the settings of ``Params`` that set its threshold."""
 RULES = "rules"
-REWRITING = ("min_words", "stated_role", "min_name_signals")
+REWRITING = ("min_words", "min_name_signals")
 """Settings of ``Params`` that decide how a text is rewritten."""
 
 
@@ -44,9 +44,6 @@ class Params(Settings):
     names: HubModel = HubModel()
     """A model for named entities (token classification), the second recogniser of a name's kind: it is a signal for the kind, or
     cancels the parser's (``docs/providers.md``); none: the parser alone. Ours."""
-    stated_role: bool = False
-    """Whether a person without a known hypernym gets the role before the name ("artist") instead of "person". CC table 1: "artist
-    Duncan McKellar" becomes "person"."""
     concept_level: Literal["noun", "kind"] = "noun"
     """Whether a noun is its own concept or, if rare, its nearest common hypernym (``concepts.py``). CC §3: noun."""
     min_concept_count: int = 101

@@ -19,12 +19,11 @@ from components.stages.hypernymize.sentence import MODIFIERS, SUBJECTS, Entity, 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)$")
 
 
-def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bool, min_name_signals: int) -> str:
+def rename_entities(sentence: Sentence, knowledge: Knowledge, *, min_name_signals: int) -> str:
     """Replace each named entity that is not a modifier by its hypernym, and remove the words that describe the name.
 
-    ``artist Duncan McKellar`` → ``person`` and ``the 29th American Film Festival`` → ``festival``, as in table 1. With
-    ``stated_role`` a person without a known hypernym gets the role before the name (``artist``). A name after the noun for its
-    kind is removed without a replacement: ``the shuttle Atlantis``, ``the actor X``.
+    ``artist Duncan McKellar`` → ``person`` and ``the 29th American Film Festival`` → ``festival``, as in table 1. A name after
+    the noun for its kind is removed without a replacement: ``the shuttle Atlantis``, ``the actor X``.
     """
     changed = []
     for entity in sentence.entities:
@@ -65,9 +64,7 @@ def rename_entities(sentence: Sentence, knowledge: Knowledge, *, stated_role: bo
             sentence.strike(range(entity.start, entity.end))
             changed.append(f"{name} is the {roles[-1]} before it")
             continue
-        if stated_role and entity.kind == "PERSON" and hypernym == "person" and roles:
-            hypernym, known = roles[-1], known._replace(source="the caption")
-        elif known.source == "wordnet" and not _fits(hypernym, roles, knowledge):
+        if known.source == "wordnet" and not _fits(hypernym, roles, knowledge):
             hypernym, known = "person", known._replace(source="the role before it")  # another bearer of the name
         sentence.strike(_without_article(sentence, entity, described))
         _replace_name(sentence, entity, hypernym, hypernym)

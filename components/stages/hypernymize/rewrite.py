@@ -37,7 +37,6 @@ def rewrite(
     knowledge: Knowledge,
     *,
     min_words: int,
-    stated_role: bool,
     min_name_signals: int,
     second: Parse | None = None,
     removed: bool = False,
@@ -49,7 +48,6 @@ def rewrite(
         parse: the text's parse.
         knowledge: gives hypernyms.
         min_words: words a caption must have.
-        stated_role: whether a person may become the role before the name.
         min_name_signals: signals that must agree on the kind of a name.
         second: parse of ``first_word.second_text``; None where that is empty or no second parse was made.
         removed: whether words were removed before, so that faults of form count.
@@ -67,7 +65,7 @@ def rewrite(
         ("quotes", removals.strip_quotes),
         ("locations", locations.strip_locations),
         ("whereabouts", partial(locations.strip_vague, min_name_signals=min_name_signals)),
-        ("hypernyms", partial(rename.rename_entities, stated_role=stated_role, min_name_signals=min_name_signals)),
+        ("hypernyms", partial(rename.rename_entities, min_name_signals=min_name_signals)),
         ("modifiers", modifiers.strip_modifiers),
         ("leftovers", leftovers.strip_leftovers),
         ("unknown", optional.cut_unknown),

@@ -137,7 +137,7 @@ def read_proposals(
         limits: keyword arguments of :func:`rewrite`.
     """
     rewriter, results = task.shared["rewriter"], {}
-    stored = task.annotations.read_existing(StoredAnswers(rewriter["model"]), list(texts))
+    stored = task.annotations.read(StoredAnswers(rewriter["model"]), list(texts))
     answers = {digest: read_answer(stored.get(digest), Rewriting) for digest in texts}
     captions = {digest: answer.caption for digest, answer in answers.items() if isinstance(answer, Rewriting)}
     keys = {digest: sha256_bytes(caption.encode()) for digest, caption in captions.items()}

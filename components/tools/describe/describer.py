@@ -60,11 +60,11 @@ class Description:
 
     def plain(self) -> dict[str, Any]:
         """Return the description as JSON values."""
-        evidence = {"confidence": round(self.confidence, 4), "sure": self.sure, "word": self.word}
+        confidence = {"confidence": round(self.confidence, 4), "sure": self.sure, "word": self.word}
         source = {"source": self.source, "model": self.model, "version": self.version, "trained_on": self.trained_on}
-        written = {"caption": self.caption, "language": self.language, **evidence, "evidence": self.evidence.plain()}
-        text = [line.plain() for line in self.text]
-        return {**written, "text": text, **source, "usd": self.usd, "limits": list(self.limits)}
+        written = {"alt": self.alt, "caption": self.caption, "language": self.language, **confidence}
+        seen = {"evidence": self.evidence.plain(), "text": [line.plain() for line in self.text]}
+        return {**written, **seen, **source, "usd": self.usd, "limits": list(self.limits)}
 
 
 @dataclass(frozen=True)

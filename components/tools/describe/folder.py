@@ -153,5 +153,5 @@ def _describe(
     except HearsightError as error:
         return ImageResult(file, {}, str(error))
     settings = {"interface": describer.interface, "threshold": describer.threshold, "reader": describer.reader}
-    line = {"file": file, "sha256": sha256, "alt": description.alt} | description.plain() | settings
+    line = {"file": file, "sha256": sha256} | description.plain() | settings
     return ImageResult(file, line)

@@ -58,7 +58,7 @@ def open_server(root: Path, language: str, interface: str) -> tuple[FoundModel, 
     def write(data: bytes, where: str) -> Written:
         require_image(data, where)
         key = answer_key(data, language)
-        known = any(map(answers.is_lasting, cache.read_existing(answers, [key]).values()))
+        known = any(map(answers.is_lasting, cache.read(answers, [key]).values()))
         stored = cache.annotate(answers, {key: lambda: Question({"language": language}, make_thumbnail(data, SIDE))})[key]
         answer = read_answer(stored, Proposal)
         usd = 0.0 if known else float(stored.get("usd", 0.0))

@@ -101,7 +101,7 @@ class Proposal:
         about: dict[str, Any] = {"position": self.image.position, "src": self.image.source, "address": address}
         if self.description is None:
             return about | {"error": self.error}
-        return about | {"alt": self.description.alt} | self.description.plain()
+        return about | self.description.plain()
 
 
 @dataclass(frozen=True)

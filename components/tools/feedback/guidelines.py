@@ -14,9 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import yaml
-
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.language.parser import EnglishParser
 from components.language.words import words_of, zipf
 from components.stages.filter.vocabulary import MAX_UNSEEN, unseen_share
@@ -89,7 +87,7 @@ class Finding(NamedTuple):
 @cache
 def load_guidelines() -> dict[str, Any]:
     """Return the guidelines' texts, sources and word lists."""
-    guidelines: dict[str, Any] = yaml.load((DATA / "guidelines.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+    guidelines: dict[str, Any] = read_yaml(DATA / "guidelines.yaml")
     return guidelines
 
 

@@ -16,10 +16,9 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
 from components.core.digests import sha256_file
-from components.core.params import YAML_LOADER
+from components.core.params import read_yaml
 from components.tools.release.facts import SETTINGS, SOFTWARE, Facts, licence_address
 from components.tools.release.questions import DATA
 from components.tools.release.speech import AUDIO, MANIFESTS, VOICE_COLUMNS, VOICES_FILE
@@ -28,7 +27,7 @@ from components.tools.release.summary import describe_use
 
 NAME = "croissant.json"
 CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
-_TEXT = yaml.load((DATA / "croissant.yaml").read_text(encoding="utf-8"), YAML_LOADER)
+_TEXT = read_yaml(DATA / "croissant.yaml")
 CONTEXT: dict[str, Any] = {**_TEXT["context"], **{term: f"cr:{term}" for term in _TEXT["terms"]}}
 FORMATS: dict[str, str] = _TEXT["formats"]
 """Ending → media type."""

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from pydantic import Field, create_model
 
 from components.core.errors import HearsightError
-from components.core.params import YAML_LOADER, Settings, parse_settings, read_params_file
+from components.core.params import Settings, parse_settings, read_params_file, read_yaml
 from components.reporting.pages import render, render_text
 
 DATA = Path(__file__).parent / "data"
@@ -46,7 +45,7 @@ class Sheet(NamedTuple):
     @classmethod
     def read(cls, name: str) -> Sheet:
         """Return a sheet of the folder ``data``."""
-        return cls(**yaml.load((DATA / f"{name}.yaml").read_text(encoding="utf-8"), YAML_LOADER))
+        return cls(**read_yaml(DATA / f"{name}.yaml"))
 
     @property
     def fields(self) -> dict[str, str]:

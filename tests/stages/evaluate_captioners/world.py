@@ -26,9 +26,7 @@ from components.stages import evaluate_captioners
 from tests.stages.evaluate_captioners import network
 from tests.support import make_stage, row
 
-PARAMS = evaluate_captioners.Params(
-    beam=4, length_power=0.0, constants=50, seed=1, resamples=100, examples=3, meteor="", spice=""
-)
+PARAMS = evaluate_captioners.Params(beam=4, constants=50, seed=1, resamples=100, examples=3, meteor="", spice="")
 FEATURES = 8
 ENCODER = {"name": "efficientnet_lite0", "side": 256, "weights_sha256": "a" * 64, "trained": False}
 COLOURS = ["red", "green", "blue", "black", "white", "yellow", "orange", "grey"]

@@ -11,9 +11,9 @@ from tests.support.knowledge.dictionary import knowledge
 PARSER = EnglishParser()
 
 
-def rewritten(text: str, *, min_words: int = 2, stated_role: bool = False, knows: Knowledge | None = None) -> Rewritten:
+def rewritten(text: str, *, min_words: int = 2, knows: Knowledge | None = None) -> Rewritten:
     """The rewriting with a second parse where a first word is taken for a name."""
     source, parse = knows or knowledge(), PARSER.compute(text)
     again = second_text(text, parse, source)
     second = PARSER.compute(again) if again else None
-    return rewrite(parse, source, min_words=min_words, stated_role=stated_role, min_name_signals=2, second=second)
+    return rewrite(parse, source, min_words=min_words, min_name_signals=2, second=second)

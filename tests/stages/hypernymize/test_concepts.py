@@ -37,7 +37,6 @@ def run(root: Path, shards: list[list[str]], **params: object) -> StageOutput:
 def run_stage(root: Path, shards: list[list[str]], **params: object) -> Stage:
     settings = {
         "min_words": 2,
-        "stated_role": False,
         "min_name_signals": 2,
         "concept_level": "noun",
         "min_concept_count": 2,

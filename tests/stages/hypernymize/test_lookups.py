@@ -66,7 +66,6 @@ def people(root: Path, *order: str, **settings: Any) -> dict[str, float]:
 def run_job(root: Path, *order: str, **settings: Any) -> Stage:
     params = {
         "min_words": 2,
-        "stated_role": False,
         "min_name_signals": 2,
         "concept_level": "noun",
         "min_concept_count": 1,
@@ -151,7 +150,6 @@ def test_the_second_parse_of_a_misleading_capital_is_cached(tmp_path: Path) -> N
     inputs = {"input": make_output(tmp_path, "filter", [[row("filter", key=text, text=text, alt=text) for text in texts]])}
     params = {
         "min_words": 2,
-        "stated_role": False,
         "min_name_signals": 2,
         "concept_level": "noun",
         "min_concept_count": 1,

@@ -104,11 +104,6 @@ def test_steps_chain_from_the_text_to_the_caption() -> None:
     assert steps[-1].after == rewritten(FORD).caption
 
 
-def test_a_stated_role_is_kept_on_request() -> None:
-    text = "Two sculptures by artist Duncan McKellar adorn trees"
-    assert rewritten(text, stated_role=True).caption == "sculptures by artist adorn trees"
-
-
 def test_plain_words_are_no_names() -> None:
     assert rewritten("A koala.").caption == "a koala." and rewritten("A bee.").caption == "a bee."
 

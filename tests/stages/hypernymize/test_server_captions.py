@@ -155,7 +155,7 @@ def test_cost_counts_what_is_not_stored_and_asks_nothing(
 
 def fault(text: str, caption: str, names: Sequence[Entity] = ()) -> str:
     proposal = PARSER.compute(caption)
-    result = rewrite(proposal, knowledge(), min_words=2, stated_role=False, min_name_signals=2, removed=True)
+    result = rewrite(proposal, knowledge(), min_words=2, min_name_signals=2, removed=True)
     found = find_fault(Sentence.of(PARSER.compute(text), names), proposal, result, knowledge())
     return found[0] if found else ""
 
@@ -202,7 +202,7 @@ def test_the_names_of_a_second_recogniser_are_names() -> None:
     "text", [MIRA, "A cat sleeps on a red car.", "Barack Obama walks a dog on the beach.", "A dog runs on the grass."]
 )
 def test_what_the_rules_write_passes_the_checks(text: str) -> None:
-    written = rewrite(PARSER.compute(text), knowledge(), min_words=2, stated_role=False, min_name_signals=2)
+    written = rewrite(PARSER.compute(text), knowledge(), min_words=2, min_name_signals=2)
     assert written.shortcoming is None and fault(text, written.caption) == ""
 
 

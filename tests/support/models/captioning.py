@@ -97,7 +97,7 @@ def next_words(network: CaptionNetwork, memory: Any, words: list[int]) -> list[f
 
 
 @torch.no_grad()
-def plain_beam_search(network: CaptionNetwork, image: Tensor, beam: int, power: float) -> list[Written]:
+def plain_beam_search(network: CaptionNetwork, image: Tensor, beam: int) -> list[Written]:
     """The search that ``components.models.beam`` describes, with lists, no cache, no batch and no early stop."""
     memory, longest = network.encode(image[None]), network.config.longest
     running, finished = [Written([], 0.0)], []
@@ -111,9 +111,8 @@ def plain_beam_search(network: CaptionNetwork, image: Tensor, beam: int, power: 
         extensions.sort(key=lambda one: -one.score)
         for one in extensions[:beam]:
             if one.words[-1] == END:
-                finished.append((one.score / length**power, Written(one.words[:-1], one.score)))
+                finished.append(Written(one.words[:-1], one.score))
             elif length == longest:
-                finished.append((one.score / length**power, one))
+                finished.append(one)
         running = [one for one in extensions if one.words[-1] != END][:beam]
-    finished.sort(key=lambda pair: -pair[0])
-    return [one for _, one in finished]
+    return sorted(finished, key=lambda one: -one.score)

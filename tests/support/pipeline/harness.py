@@ -200,7 +200,7 @@ def uninterrupted(project: Project) -> dict[str, float]:
 def forks(root: Path) -> list[psutil.Process]:
     """The fork of the server of runs that runs a stage, and its workers; they are no descendants of dvc."""
     found = [each for each in psutil.process_iter(["cmdline", "cwd", "ppid"]) if each.info["cwd"] == str(root.resolve())]
-    found = [each for each in found if "components.cli.run_server" in (each.info["cmdline"] or [])]
+    found = [each for each in found if "import_for_trainings" in (each.info["cmdline"] or [])]
     pids = {each.pid for each in found}
     return sorted(found, key=lambda each: each.info["ppid"] in pids)
 

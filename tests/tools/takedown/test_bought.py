@@ -52,7 +52,7 @@ def test_paid_speech_of_a_removed_caption_is_deleted_and_other_speech_kept(tmp_p
     ((path, keys),) = find_annotations(tmp_path, search)
     assert keys == [bought["gone"]]
     delete_annotations(path, keys)
-    assert list(ResultCache(tmp_path / "annotations").read_existing(SPEECH, list(bought.values())).values()) == [b"kept"]
+    assert list(ResultCache(tmp_path / "annotations").read(SPEECH, list(bought.values())).values()) == [b"kept"]
 
 
 def test_an_answer_used_by_another_current_record_is_kept() -> None:
