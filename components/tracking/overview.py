@@ -5,6 +5,7 @@ The history of single records is :mod:`components.tracking.explain`. What is old
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -69,6 +70,9 @@ def overview(graph: Graph, dataset: str, states: Mapping[str, OutputState]) -> s
     if missing:
         lines.append(f"not finished: run `dvc repro {' '.join(missing)}`")
     last = "split" if "split" in done else list(done)[-1]  # what follows the split describes or uses its records
+    if last == "split":
+        sizes = Counter(done[last].table(["split"])["split"].to_pylist())
+        lines.append(", ".join(f"{name} {size:,}" for name, size in sizes.most_common()))
     lines.append(f"records of {last}, as Parquet: {done[last].path / 'shards'}")
     lines.append(f"what a rule dropped, and why: hearsight explain --rule RULE -d {dataset}")
     return "\n".join(lines) + "\n"

@@ -85,7 +85,7 @@ TESTED = {
     r"dvc (metrics|plots|exp) (show|diff)( .*)?|dvc (exp|plots)": (
         "tests/pipeline/test_documented_commands.py::test_dvc_shows_metrics_plots_and_experiments"
     ),
-    r"dvc exp (run|apply)( .*)?": (
+    r"dvc exp (run|apply)( .*)?|dvc gc --workspace": (
         "tests/pipeline/test_experiments.py::test_metrics_of_two_experiments_fit_a_screen_and_none_fails_to_load"
     ),
     r"dvc repro( (--force )?(synthesize|hypernymize|posts_report|evaluate_captioners|build_search_index|build_rating_items)@.*)?|"

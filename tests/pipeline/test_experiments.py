@@ -79,6 +79,9 @@ def test_metrics_of_two_experiments_fit_a_screen_and_none_fails_to_load(root: Pa
     dvc(root, "checkout")
     dvc(root, "exp", "apply", "less")
     assert read_yaml(root / "datasets" / "mine.yaml")["split"]["test"] == 0.3
+    dvc(root, "gc", "--workspace", "--force")
+    assert "up to date" in dvc(root, "status"), "what the checkout names is still there"
+    dvc(root, "checkout")
 
 
 def test_three_queued_experiments_give_the_results_of_three_plain_runs(root: Path) -> None:

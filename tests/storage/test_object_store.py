@@ -103,7 +103,7 @@ def test_a_server_that_stays_away_and_wrong_credentials_are_one_line(
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
     server.kill()
     with pytest.raises(HearsightError, match=r"has not answered for 0 s") as away:
-        Bucket(settings(server)).require_access()
+        Bucket(settings(server, patience=0.0)).require_access()
     for caught in (refused, unknown, away):
         assert "\n" not in str(caught.value) and "wrong" not in str(caught.value)
 

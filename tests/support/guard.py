@@ -19,6 +19,7 @@ import pytest
 BY_DESIGN = {
     "__pycache__": "Python's bytecode and numba's compiled functions: each process would compile them again",
     ".venv": "the environment, whose packages compile themselves at their first import",
+    "warm": "background processes of `hearsight check` and `run` end a minute after a person's last command",
     ".git": "Git refreshes its index when it is asked for the state of the checkout",
     ".hypothesis": "examples that failed, which Hypothesis tries first the next time (`make test-all`)",
     ".mypy_cache": "`make lint` beside the tests",

@@ -56,6 +56,12 @@ def test_a_dataset_without_a_report_stage_shows_counts_rules_and_the_folder_of_i
     assert line in shown and str(root / "data/paper/hypernymize/shards") in shown and "make ui" in shown
 
 
+def test_the_sizes_of_a_split_are_shown(root: Path) -> None:
+    names = ["train", "train", "validation", "train", "test", "test"]
+    make_output(root, "split", [[row("split", key=str(at), split=name) for at, name in enumerate(names)]], "english")
+    assert "\ntrain 3, test 2, validation 1\nrecords of split, as Parquet: " in show("english")
+
+
 def test_an_unfinished_chain_shows_its_finished_stages_and_the_next_command(root: Path) -> None:
     filtered(root, "english")
     shown = show("english")

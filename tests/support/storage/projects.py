@@ -39,7 +39,8 @@ def small_params() -> dict[str, object]:
     }
 
 
-def settings(server: S3Server, patience: float = 0.0) -> S3Storage:
+def settings(server: S3Server, patience: float = 60.0) -> S3Storage:
+    """Patient by default: two writers that make a folder at once are an error of this server, which goes away."""
     return S3Storage(url=f"s3://bucket/{server.prefix}", endpoint=server.url, patience=patience)
 
 
