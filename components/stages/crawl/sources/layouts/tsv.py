@@ -147,7 +147,7 @@ class CaptionedFiles(LineLayout):
 
 
 class CsvFiles(CaptionedFiles):
-    """Your own as CSV (RFC 4180): caption, path of an image, with a comma, a semicolon or a tab between, as the first rows have."""
+    """Your own as CSV (RFC 4180): caption, path of an image; the first rows decide between commas, semicolons and tabs."""
 
     name = "csv"
     fields = "caption,path of an image"
