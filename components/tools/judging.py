@@ -11,8 +11,8 @@ from components.core.files import publish_bytes
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
-from components.ratings.kept import draw_kept, judge, read_verdicts, verdicts_path
-from components.reporting.kept import KeptCaptions, show_kept
+from components.ratings.precision import draw_kept, judge, read_verdicts, verdicts_path
+from components.reporting.kept_captions import KeptCaptions, show_kept
 from components.reporting.pages import SHARED, render
 
 STAGE = "split"

@@ -19,8 +19,8 @@ from components.core.shard_cache import ShardCache, read_shared
 from components.core.stage_output import StageOutput
 from components.core.stored_files import keep_lineage, store_of
 from components.tools.storage.prune import find_unused
+from components.tools.takedown.bucket_objects import BucketObjects, open_stores
 from components.tools.takedown.file_search import FileSearch, Matcher
-from components.tools.takedown.stored import BucketObjects, open_stores
 from components.tools.takedown.versions import Objects, find_outdated
 from components.web.takedown_list import EMPTY_LIST
 from tests.support import PROJECT

@@ -15,9 +15,9 @@ from components.core.object_store import OBJECTS
 from components.core.shard_cache import ShardCache
 from components.core.stage_output import StageOutput
 from components.core.stored_files import store_of
+from components.tools.takedown.bucket_objects import BucketObjects, find_copies, find_current, open_stores
 from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.listing import add
-from components.tools.takedown.stored import BucketObjects, find_copies, find_current, open_stores
 from components.tools.takedown.versions import find_outdated
 from components.web.erase import erase
 from components.web.store import FetchStore

@@ -19,8 +19,8 @@ from components.core.stage_output import StageOutput
 from components.execution.stage import Stage
 from components.knowledge.people import count_people
 from components.metrics.caption_lengths import CaptionStatistics
-from components.ratings.kept import read_verdicts, verdicts_path
-from components.reporting.kept import KeptCaptions, show_kept
+from components.ratings.precision import read_verdicts, verdicts_path
+from components.reporting.kept_captions import KeptCaptions, show_kept
 
 
 @dataclass

@@ -7,6 +7,7 @@ This package does the rest:
     file_search                      recognise a listed item in bytes, and in files of any kind
     evidence                         keys and content digests of the removed records
     caches  versions                 what older runs left in Hearsight's caches and in DVC's stores
+    bucket_objects                   what they left in S3
     ratings                          what is left in people's ratings: files and the database of a running rating
     tracked                          what they left in MLflow: artefacts, parameters, models
     covered  holders                 find the rows that an entry covers, and the outputs that hold them, quickly

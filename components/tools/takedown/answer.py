@@ -29,12 +29,12 @@ from components.core.stage_output import StageOutput
 from components.reporting.pages import render
 from components.tools.release.publish import describe_release, list_releases
 from components.tools.takedown import caches, evidence, ratings
+from components.tools.takedown.bucket_objects import fetch_current
 from components.tools.takedown.covered import count_naming
 from components.tools.takedown.file_search import LEDGER_COLUMNS, FileSearch, Matcher
 from components.tools.takedown.holders import NAMING, find_holders, find_names
 from components.tools.takedown.listing import normalise
 from components.tools.takedown.plan import UNREACHED, current_digests, open_repo
-from components.tools.takedown.stored import fetch_current
 from components.tools.takedown.tracked import MAYBE, TAINTED, YES, Tracker
 from components.tracking.record import TAG
 from components.tracking.recorder import flush_or_warn

@@ -23,7 +23,7 @@ from components.core.graph import Graph
 from components.core.shards import read_table
 from components.speech.voices.paid import cache_keys
 from components.stages.filter import boilerplate
-from components.tools.takedown import stored
+from components.tools.takedown import bucket_objects
 from components.tools.takedown.covered import address_columns, find_covered
 from components.tools.takedown.file_search import Matcher
 from components.web.snapshot_chain import HEAL, read_chain
@@ -233,7 +233,7 @@ def list_shards(root: Path, repo: Any) -> Iterator[tuple[str, str, Opener]]:
     for path in sorted((root / ".hearsight" / "cache").glob("*/*/*.parquet")):
         yield SHARD_CACHE, path.name, partial(open_file, path)
     seen: set[str] = set()
-    for objects in stored.open_stores(root, repo):
+    for objects in bucket_objects.open_stores(root, repo):
         for oid in objects.ids():
             if oid not in seen and not oid.endswith(".dir"):
                 seen.add(oid)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from components.core.errors import HearsightError
 from components.core.stage_output import StageOutput
-from components.ratings.kept import Precision, draw_kept, judge, precision_of, read_verdicts, with_verdicts
+from components.ratings.precision import Precision, draw_kept, judge, precision_of, read_verdicts, with_verdicts
 from tests.support import make_output, row
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.core.stage_output import StageOutput
-from components.ratings.kept import Precision, draw_kept, precision_of, with_verdicts
+from components.ratings.precision import Precision, draw_kept, precision_of, with_verdicts
 from components.reporting.pages import data_uri
 from components.web.images.opening import make_thumbnail
 
@@ -30,7 +30,7 @@ def show_kept(output: StageOutput, media: StageOutput, verdicts: Mapping[tuple[s
 
     Args:
         media: the crawl that holds the images.
-        verdicts: as :func:`components.ratings.kept.read_verdicts` returns them.
+        verdicts: as :func:`components.ratings.precision.read_verdicts` returns them.
 
     Raises:
         HearsightError: a file of the outputs is damaged.
