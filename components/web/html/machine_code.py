@@ -17,6 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from components.core.addresses import code_path
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
@@ -76,5 +77,5 @@ def _read_object(processor: str) -> bytes:
 def _compile() -> bytes:
     """Return what ``tags.compile_object`` returns, called in a process of its own, whose memory ends with it."""
     words = [sys.executable, "-m", "components.web.html.tags"]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(_SCANNER.parents[3]), os.environ.get("PYTHONPATH", "")])}
+    environment = os.environ | {"PYTHONPATH": code_path(os.environ)}
     return subprocess.run(words, env=environment, stdout=subprocess.PIPE, check=True).stdout
