@@ -16,7 +16,7 @@ from components.app.invitations import invitation
 from components.ratings.items import RatingItems
 from components.ratings.running import follow, items_folder
 from components.ratings.store import RatingStore
-from tests.app.server import SECRET, TOKEN, running, settings_of
+from tests.app.server import SECRET, TOKEN, csrf_of, running, settings_of
 from tests.support.ratings.made_items import make_items
 
 PUBLIC = ("127.0.0.1", "rate.example")
@@ -77,12 +77,6 @@ def invited(app: RatingApp, **link: object) -> httpx.Client:
     assert "How to rate" in page.text
     client.post("/rate/guidelines", data={"csrf": csrf_of(page)})
     return client
-
-
-def csrf_of(page: httpx.Response) -> str:
-    found = re.search(r'name="csrf" value="([^"]+)"', page.text)
-    assert found
-    return found[1]
 
 
 def item_of(page: httpx.Response) -> str:

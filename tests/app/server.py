@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest.mock import patch
 
+import httpx
 from fastapi import FastAPI
 from playwright.sync_api import Page
 
@@ -27,6 +29,13 @@ def settings_of(root: Path, **changes: object) -> AppSettings:
     """The settings of a local application whose project is ``root``."""
     values: dict[str, object] = {"database": f"sqlite:///{root / 'ratings.sqlite'}", "secret": SECRET, "token": TOKEN}
     return AppSettings(root, **(values | changes))  # type: ignore[arg-type]
+
+
+def csrf_of(page: httpx.Response) -> str:
+    """Return the token that the forms of a page send."""
+    found = re.search(r'name="csrf" value="([^"]+)"', page.text)
+    assert found
+    return found[1]
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from components.app.raters import rating_store
 from components.core.errors import HearsightError
 from components.ratings.running import database_url, export_path, own_rater
 from components.ratings.store import RatingStore
-from tests.app.rating import RatingApp, csrf_of, invited, item_of, rating_app, start
-from tests.app.server import OWNER
+from tests.app.rating import RatingApp, invited, item_of, rating_app, start
+from tests.app.server import OWNER, csrf_of
 from tests.support.app.browser import assert_accessible
 from tests.support.command import hearsight
 from tests.support.ratings.made_items import make_items

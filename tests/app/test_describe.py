@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -17,7 +16,7 @@ from components.app.routes import describe
 from components.sample.serving import SampleWeb
 from components.tools.describe.sources import describe_address
 from components.web.settings import FetchSettings
-from tests.app.server import OWNER, SECRET, Running, running, settings_of
+from tests.app.server import OWNER, SECRET, Running, csrf_of, running, settings_of
 from tests.support.app.browser import assert_accessible
 from tests.support.describe.world import drawn_image, make_project
 
@@ -85,9 +84,7 @@ def test_a_changed_index_is_not_quoted_any_more_and_unknown_languages_are_refuse
     with running(settings_of(root)) as app, httpx.Client(base_url=app.url, timeout=60, headers=OWNER) as client:
 
         def ask(language: str) -> int:
-            token = re.search(r'name="csrf" value="([^"]+)"', client.get("/feedback").text)
-            assert token
-            form = {"csrf": token[1], "captions": language}
+            form = {"csrf": csrf_of(client.get("/feedback")), "captions": language}
             return client.post("/describe", data=form, files={"file": ("red.png", drawn_image("red"))}).status_code
 
         assert [ask("fr"), ask("fr"), ask("xx" * 9)] == [200, 200, 400] and opened == ["fr"]
@@ -171,18 +168,15 @@ def test_forms_need_the_sessions_token_and_pages_the_owner(site):
 
 def test_an_empty_text_is_refused_above_the_form(site):
     with httpx.Client(base_url=site.url, timeout=60, headers=OWNER) as client:
-        token = re.search(r'name="csrf" value="([^"]+)"', client.get("/feedback").text)
-        assert token
-        answer = client.post("/feedback", data={"text": " ", "csrf": token[1]})
+        answer = client.post("/feedback", data={"text": " ", "csrf": csrf_of(client.get("/feedback"))})
         assert answer.status_code == 400 and "is empty" in answer.text
 
 
 def ask(site: Running, address: str) -> httpx.Response:
     """Send the form with an address, without a browser."""
     with httpx.Client(base_url=site.url, timeout=60, headers=OWNER) as client:
-        found = re.search(r'name="csrf" value="([^"]+)"', client.get("/describe").text)
-        assert found
-        return client.post("/describe", data={"csrf": found[1], "captions": "en", "address": address})
+        form = {"csrf": csrf_of(client.get("/describe")), "captions": "en", "address": address}
+        return client.post("/describe", data=form)
 
 
 def test_a_page_with_too_many_images_is_refused_with_the_command_that_takes_it(site, web, monkeypatch):

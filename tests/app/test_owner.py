@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from components.app import access
 from components.app.settings import TOKEN as FILE
 from components.app.settings import write_token
-from tests.app.server import OWNER, TOKEN, Running, running, settings_of
+from tests.app.server import OWNER, TOKEN, Running, csrf_of, running, settings_of
 from tests.support.app.browser import assert_accessible
 
 PAGES = ("/", "/rate", "/describe", "/search", "/feedback", "/files/params.yaml")
@@ -30,12 +29,6 @@ def owner(site: Running) -> Iterator[httpx.Client]:
     with httpx.Client(base_url=site.url) as client:
         assert client.get(site.start_link).status_code == 303
         yield client
-
-
-def csrf_of(text: str) -> str:
-    found = re.search(r'name="csrf" value="([^"]+)"', text)
-    assert found
-    return found[1]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +86,7 @@ def test_logging_out_ends_the_session_in_every_copy_of_its_cookie_and_nothing_re
     page = owner.get("/feedback")
     assert 'action="/logout"' in page.text
     assert owner.post("/logout").status_code == 403, "another site cannot log the owner out"
-    left = owner.post("/logout", data={"csrf": csrf_of(page.text)})
+    left = owner.post("/logout", data={"csrf": csrf_of(page)})
     assert left.status_code == 200 and "logged out" in left.text and 'action="/logout"' not in left.text
     for _ in range(2):
         assert owner.get("/feedback").status_code == 403

@@ -14,8 +14,8 @@ import pytest
 
 from components.app.invitations import INVITATION, sign
 from components.ratings.running import follow
-from tests.app.rating import PUBLIC, RatingApp, csrf_of, invited, item_of, rating_app
-from tests.app.server import SECRET, TOKEN, running, settings_of
+from tests.app.rating import PUBLIC, RatingApp, invited, item_of, rating_app
+from tests.app.server import SECRET, TOKEN, csrf_of, running, settings_of
 from tests.support.ratings.audit import event_kinds
 from tests.support.ratings.made_items import make_items
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from components.app.security import SMALL_BODY, RateLimit
 from components.app.settings import LOOPBACK_HOSTS, read_secret
 from components.app.uploads import MOST_SECONDS, limit_sound
 from components.core.errors import HearsightError
-from tests.app.server import TOKEN, Running, running, settings_of
+from tests.app.server import TOKEN, Running, csrf_of, running, settings_of
 from tests.support.app.browser import assert_accessible
 from tests.support.app.project import new_project
 
@@ -32,12 +31,6 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Running:
 def client(public: Running) -> httpx.Client:
     with httpx.Client(base_url=public.url) as client:
         yield client
-
-
-def csrf_of(text: str) -> str:
-    found = re.search(r'name="csrf" value="([^"]+)"', text)
-    assert found
-    return found[1]
 
 
 def test_an_unknown_host_is_refused(client):
@@ -73,7 +66,7 @@ def test_only_the_owner_sends_files(client):
     image = {"file": ("image.jpg", b"x" * SMALL_BODY)}
     assert client.post("/describe", files=image).status_code in (400, 413)
     client.get("/login", params={"token": TOKEN})
-    answer = client.post("/describe", files=image, data={"csrf": csrf_of(client.get("/feedback").text)})
+    answer = client.post("/describe", files=image, data={"csrf": csrf_of(client.get("/feedback"))})
     assert "more than" not in answer.text and answer.status_code == 400
 
 
@@ -100,7 +93,7 @@ def test_a_form_without_the_sessions_token_changes_nothing(client):
     page = client.get("/none")
     for form in ({"language": "pt"}, {"language": "pt", "csrf": "guessed"}):
         assert client.post("/language", data=form).status_code == 403
-    right = {"language": "pt", "csrf": csrf_of(page.text)}
+    right = {"language": "pt", "csrf": csrf_of(page)}
     assert client.post("/language", data=right, headers={"origin": "https://evil.example"}).status_code == 403
     assert client.post("/language", data=right).status_code == 303
     assert '<html lang="pt">' in client.get("/none").text
@@ -108,7 +101,7 @@ def test_a_form_without_the_sessions_token_changes_nothing(client):
 
 @pytest.mark.parametrize("back", ["//evil.example", "/\\evil.example", "https://evil.example/"])
 def test_the_language_form_never_leads_to_another_site(client, back):
-    token = csrf_of(client.get("/none").text)
+    token = csrf_of(client.get("/none"))
     answer = client.post("/language", data={"language": "pt", "csrf": token, "back": back})
     assert answer.headers["location"] == "/"
 

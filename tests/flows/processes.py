@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support import until
+from tests.support import alive, until
 
 FORK = """
 import os, subprocess, sys, time
@@ -12,13 +12,6 @@ child = subprocess.Popen([sys.executable, "-c", "import os, time; os.setsid(); t
 open("pids", "w").write(f"{os.getpid()} {child.pid}")
 time.sleep(600)
 """
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def pids(path: Path) -> list[int]:

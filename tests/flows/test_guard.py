@@ -17,8 +17,8 @@ from components.execution.background import MARK
 from flows.commands import environment, error_line, run_dvc
 from flows.graph import read_plan
 from flows.guard import ENDED, TIMED_OUT, end_commands, run_guarded
-from tests.flows.processes import FORK, alive, all_gone, pids
-from tests.support import PROJECT
+from tests.flows.processes import FORK, all_gone, pids
+from tests.support import PROJECT, alive
 from tests.support.flows.clones import Make
 
 

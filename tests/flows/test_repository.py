@@ -43,17 +43,17 @@ def state(clone: Path) -> tuple[str, str, bytes]:
 def test_a_commit_holds_the_files_and_touches_neither_head_nor_index_nor_checkout(origin: Path) -> None:
     clone = origin.parent / "one"
     (clone / "params.yaml").write_text("day: 2\n")
-    (clone / "x.gate").write_text("open")
+    (clone / "x.csv").write_text("open")
     (clone / "source.txt").write_text("a person's edit")
     git(clone, "add", "source.txt")
     before = state(clone)
     repository = Repository(clone)
-    commit = repository.commit("HEAD", [repository.value("HEAD")], ["params.yaml", "x.gate", "missing.gate"], "a run")
+    commit = repository.commit("HEAD", [repository.value("HEAD")], ["params.yaml", "x.csv", "missing.csv"], "a run")
     repository.move(Move("refs/heads/runs/daily", "", commit))
     assert state(clone) == before
-    assert repository.read(commit, "params.yaml") == "day: 2\n" and repository.read(commit, "x.gate") == "open"
+    assert repository.read(commit, "params.yaml") == "day: 2\n" and repository.read(commit, "x.csv") == "open"
     assert repository.read(commit, "source.txt") == "source ", "an edit that a person has not committed is not committed"
-    assert repository.read(commit, "missing.gate") is None
+    assert repository.read(commit, "missing.csv") is None
     assert repository.changed_files() == ["params.yaml", "source.txt"]
     with pytest.raises(HearsightError, match="git update-ref"):
         repository.move(Move("refs/heads/runs/daily", "", commit))

@@ -22,7 +22,7 @@ from tests.support.flows.served import Server, kill_all, plain_environment, pref
 pytestmark = pytest.mark.slow
 STAGES = {
     "a": {"cmd": copying("source.txt", "a.out"), "deps": ["source.txt"], "outs": ["a.out"], "params": ["day"]},
-    "check-a": {"cmd": copying("a.out", "a.gate"), "deps": ["a.out"], "outs": [{"a.gate": {"cache": False}}]},
+    "table-a": {"cmd": copying("a.out", "a.csv"), "deps": ["a.out"], "outs": [{"a.csv": {"cache": False}}]},
 }
 
 
@@ -57,7 +57,7 @@ def test_a_schedule_fires_and_its_results_are_a_tag_with_data_in_s3(tmp_path: Pa
     other = another_clone(origin, "other")
     git(other, "checkout", "-q", tag)
     subprocess.run([sys.executable, "-m", "dvc", "pull", "-q"], cwd=other, env={**os.environ, **KEYS}, check=True)
-    assert (other / "a.out").read_text() == "source a.out " and (other / "a.gate").is_file()
+    assert (other / "a.out").read_text() == "source a.out " and (other / "a.csv").is_file()
 
 
 def test_days_that_were_missed_are_made_up_for_by_exactly_one_run(tmp_path: Path, server: Server) -> None:
@@ -139,21 +139,21 @@ def test_a_run_whose_processes_were_killed_is_marked_as_crashed(tmp_path: Path, 
 
 
 def on_a_worker(name: str) -> dict[str, object]:
-    """A stage of the pool gpu that takes some seconds, with data and a gate."""
+    """A stage of the pool gpu that takes some seconds, with data and a table."""
     return {
-        "cmd": f"{copying('a.out', f'{name}.out', 'import time; time.sleep(5)')} && cp {name}.out {name}.gate",
-        "deps": ["a.out", "a.gate"],
-        "outs": [f"{name}.out", {f"{name}.gate": {"cache": False}}],
+        "cmd": f"{copying('a.out', f'{name}.out', 'import time; time.sleep(5)')} && cp {name}.out {name}.csv",
+        "deps": ["a.out", "a.csv"],
+        "outs": [f"{name}.out", {f"{name}.csv": {"cache": False}}],
         "meta": {"pool": "gpu", "retries": 1},
     }
 
 
 CHAIN = {
     "a": {"cmd": copying("source.txt", "a.out"), "deps": ["source.txt"], "outs": ["a.out"]},
-    "check-a": {"cmd": copying("a.out", "a.gate"), "deps": ["a.out"], "outs": [{"a.gate": {"cache": False}}]},
+    "table-a": {"cmd": copying("a.out", "a.csv"), "deps": ["a.out"], "outs": [{"a.csv": {"cache": False}}]},
     "left": on_a_worker("left"),
     "right": on_a_worker("right"),
-    "joined": {"cmd": copying("left.out", "joined.out"), "deps": ["left.out", "right.out", "left.gate"], "outs": ["joined.out"]},
+    "joined": {"cmd": copying("left.out", "joined.out"), "deps": ["left.out", "right.out", "left.csv"], "outs": ["joined.out"]},
 }
 
 
@@ -166,14 +166,14 @@ def test_workers_in_other_clones_run_the_pools_stages_and_the_flow_goes_on(tmp_p
         run = server.start("pipeline/wide")
         until(lambda: ended(server, run), within=900)
         assert server.state(run)["type"] == "COMPLETED", server.state(run)
-    assert (one / "ran").read_text().split() == ["a.out", "a.gate", "joined.out"], "the pool's stages ran elsewhere"
+    assert (one / "ran").read_text().split() == ["a.out", "a.csv", "joined.out"], "the pool's stages ran elsewhere"
     assert sorted((clone / "ran").read_text().strip() for clone in clones) == ["left.out", "right.out"], "one stage in each clone"
     assert (one / "joined.out").read_text() == "source a.out left.out joined.out "
-    assert (one / "left.gate").read_text() == (one / "left.out").read_text()
+    assert (one / "left.csv").read_text() == (one / "left.out").read_text()
     refs = git(origin, "for-each-ref", "--format=%(refname)").split()
     assert [ref for ref in refs if "hearsight" in ref] == [], "neither locks nor work is left"
     tag = next(ref for ref in refs if ref.startswith("refs/tags/runs/wide/"))
-    assert {"left.gate", "right.gate", "a.gate", "dvc.lock"} <= set(git(origin, "ls-tree", "--name-only", tag).split())
+    assert {"left.csv", "right.csv", "a.csv", "dvc.lock"} <= set(git(origin, "ls-tree", "--name-only", tag).split())
     # What a killed flow has left is deleted by the next one that sends a stage; that of a flow nobody here knows is not.
     ended_flow, unknown = (f"refs/hearsight/work/{flow}/left-0" for flow in (run, uuid.uuid4()))
     for ref in (ended_flow, unknown):

@@ -21,8 +21,8 @@ pytestmark = pytest.mark.long
 SETTINGS = {"day": 1, "schedules": {"daily": {"push": "origin"}}, "note": "none"}
 STAGES = {
     "a": {"cmd": copying("source.txt", "a.out"), "deps": ["source.txt"], "params": ["day"], "outs": ["a.out"]},
-    "check-a": {"cmd": copying("a.out", "a.gate"), "deps": ["a.out"], "outs": [{"a.gate": {"cache": False}}]},
-    "b": {"cmd": copying("a.out", "b.out"), "deps": ["a.out", "a.gate"], "outs": ["b.out"]},
+    "table-a": {"cmd": copying("a.out", "a.csv"), "deps": ["a.out"], "outs": [{"a.csv": {"cache": False}}]},
+    "b": {"cmd": copying("a.out", "b.out"), "deps": ["a.out", "a.csv"], "outs": ["b.out"]},
 }
 
 
@@ -79,7 +79,7 @@ def test_clones_continue_from_each_others_runs_and_a_checkout_of_a_tag_has_its_d
 
     third = another_clone(origin, "three")
     git(third, "checkout", "-q", second)
-    assert (third / "a.gate").is_file()
+    assert (third / "a.csv").is_file()
     code, lines = run_dvc(["pull"], third, os.environ, 600)
     assert code == 0, lines
     assert read_plan(third)[1] == set(), "the tag's files and data are those of a finished run"

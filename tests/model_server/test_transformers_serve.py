@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import pytest
-from PIL import Image
 
 from components.model_server.client import Question, ServerAnswers, read_answer
 from components.model_server.prompts import Rewriting, Verdict, load_prompt
 from components.model_server.settings import ServerParams
+from tests.support.model_server.calls import jpeg
 from tests.support.model_server.served_models import make_text_model, make_vision_model, serve_model
 
 pytestmark = pytest.mark.long
-
-
-def jpeg(color: str) -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (40, 32), color).save(out, "JPEG")
-    return out.getvalue()
 
 
 def test_a_text_model_rewrites(tmp_path: Path) -> None:

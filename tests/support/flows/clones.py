@@ -66,7 +66,7 @@ def make_origin(folder: Path, stages: dict[str, Any], params: dict[str, Any], s3
     (clone / "dvc.yaml").write_text(yaml.safe_dump({"stages": stages}, sort_keys=False))
     (clone / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     (clone / "source.txt").write_text("source ")
-    (clone / ".gitignore").write_text("/.hearsight/\n/*.out\n/*.gate\n/ran\n/prefect/\n*.log\n/notes\n")
+    (clone / ".gitignore").write_text("/.hearsight/\n/*.out\n/*.csv\n/ran\n/prefect/\n*.log\n/notes\n")
     git(clone, "add", "--all")
     git(clone, "commit", "-q", "-m", "the project")
     git(clone, "branch", "-M", "main")
