@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--captions", type=int, default=400)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--voices", nargs="*", help="of the catalogue; those of params.yaml that are at hand unless named")
+    parser.add_argument("--voices", nargs="*", help="of the catalogue; the default ones that are at hand unless named")
     parser.add_argument("--one", choices=SIDES)
     parser.add_argument("--root", type=Path)
     options = parser.parse_args()

@@ -1,7 +1,7 @@
 """Hypernyms of named entities from a cascade of sources.
 
 CC §3 matches named entities with the Google Knowledge Graph and takes the entry's hypernym ("Harrison Ford" → "actor"). Here
-the sources of ``params.yaml:hypernymize.knowledge`` are tried in order, each restricted to the entity's type, and the first
+the sources of ``hypernymize.knowledge`` are tried in order, each restricted to the entity's type, and the first
 answer is taken; without one the hypernym is the type's own word ("person"). The embedded source uses packages only
 (``embedded``); the others are a local index of Wikidata and Google's Knowledge Graph Search (docs/providers.md).
 """

@@ -81,7 +81,7 @@ class Source(Protocol):
     """One source of a cascade."""
 
     name: str
-    """As in ``params.yaml``."""
+    """As in ``hypernymize.knowledge``."""
 
     def lookup(self, name: str, kind: str) -> HypernymAnswer | None:
         """Return the hypernym of the entity ``name`` of the OntoNotes type ``kind``, or None."""

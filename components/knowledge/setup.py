@@ -1,4 +1,4 @@
-"""Builds a cascade from ``params.yaml:hypernymize.knowledge``."""
+"""Builds a cascade from the setting ``hypernymize.knowledge``."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_all_missing_parameters_are_named(copy):
     edit_settings(copy, forget)
     result = problems(copy)
     for stage in ONCE:
-        assert f"params.yaml: {TAKERS[stage]}.{stage} is missing though the chain takes it" in result
+        assert f"datasets/{TAKERS[stage]}.yaml: {stage} is missing though the chain takes it" in result
 
 
 @pytest.mark.parametrize("part", ["expectations/{stage}.json", "components/stages/check"])
@@ -146,7 +146,7 @@ def test_code_that_is_declared_but_not_imported_is_named(copy):
 def test_missing_parameters_of_a_matrix_are_named_by_the_set(copy, stage):
     of = load_graph(copy).cells[TAKERS[stage]].set
     edit_settings(copy, lambda content: content[of].pop(stage))
-    assert f"params.yaml: {of}.{stage} is missing though the chain takes it" in problems(copy)
+    assert f"datasets/{of}.yaml: {stage} is missing though the chain takes it" in problems(copy)
 
 
 @pytest.mark.parametrize("folder", ["reports/lineage/${item.captioners}", "reports/captioner_tests"])

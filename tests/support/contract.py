@@ -78,14 +78,14 @@ def _suites(root: Path, graph: Graph) -> Iterator[str]:
 
 
 def chain_problems(graph: Graph) -> Iterator[str]:
-    """Yield disagreements between the chain and the settings of params.yaml."""
+    """Yield disagreements between the chain and the settings of datasets."""
     for stage, takers in graph.chain.items():
         if stage not in graph.stages:
             yield f"params.yaml: chain.{stage} is no stage of dvc.yaml"
         for dataset, wired in takers.items():
             block = graph.cells[dataset].set if dataset in graph.cells else dataset
             if stage not in (graph.params.get(block) or {}):
-                yield f"params.yaml: {block}.{stage} is missing though the chain takes it"
+                yield f"datasets/{block}.yaml: {stage} is missing though the chain takes it"
             for name, value in wired.items():
                 source, made_by = parse_output_name(str(value))
                 if source not in graph.chain.get(made_by, {}):
@@ -95,7 +95,7 @@ def chain_problems(graph: Graph) -> Iterator[str]:
         for stage in graph.params.get(dataset) or {}:
             axis = dataset in MATRICES and stage in MATRIX_SETTINGS
             if not axis and dataset not in graph.chain.get(stage, {}) and (dataset, stage) not in trained:
-                yield f"params.yaml: {dataset}.{stage} is set though the chain does not take it"
+                yield f"datasets/{dataset}.yaml: {stage} is set though the chain does not take it"
 
 
 def _defined(tree: ast.Module) -> set[str]:

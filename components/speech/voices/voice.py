@@ -14,7 +14,7 @@ SETUP = "make setup"
 
 @dataclass(frozen=True)
 class Voice:
-    """One speaker, as params.yaml names it."""
+    """One speaker, as ``synthesize.voices`` names it."""
 
     name: str
     engine: str

@@ -62,7 +62,7 @@ def measure_records(graph: Graph, dataset: str, keys: Sequence[str]) -> dict[str
 
 
 def _settings_of_run(graph: Graph, dataset: str) -> Params:
-    """Return the settings of the run from its lineage, or those of params.yaml if the lineage has none."""
+    """Return the settings of the run from its lineage, or those of the dataset's file if the lineage has none."""
     path = lineage_path(graph.output(STAGE, dataset))
     try:
         params = parse_settings(Params, json.loads(path.read_bytes())["params"], str(path))
