@@ -25,7 +25,8 @@ def pairs(path: str) -> Iterator[Pair]:
                 yield page.url, candidate.image_url, candidate.alt
 
 
-def main(path: str, dump: str = "") -> None:
+def run(path: str, dump: str = "") -> None:
+    """Print what reading the archive takes, and write its pairs to ``dump`` if one is named."""
     if ".wat" not in path:  # a WAT needs no compiled scanner; what is loaded once is timed on neither side
         read_fast("<img src=a.jpg alt='A dog'>", "http://a.example/", context=False)
     if dump == "--count":  # for memory: nothing is held
@@ -42,4 +43,4 @@ def main(path: str, dump: str = "") -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(*sys.argv[1:])

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from components.tools.takedown import evidence, stored
+from components.tools.takedown import bucket_objects, evidence
 from components.tools.takedown.versions import list_versions
 
 NAMING = ("key", "record", "query", "candidate", "item", "image_sha256")
@@ -49,7 +49,7 @@ def find_holders(root: Path, repo: Any, names: Collection[str]) -> tuple[dict[st
                 hits[oid] = found
                 files[where] += where == evidence.SHARD_CACHE
     holders: dict[str, set[str]] = {}
-    for objects in stored.open_stores(root, repo) if hits else ():
+    for objects in bucket_objects.open_stores(root, repo) if hits else ():
         files[objects.name] = len(hits.keys() & set(objects.ids()))
         for version in list_versions(objects):
             if version.digest and (found := set().union(*(hits.get(oid, ()) for oid in version.files.values()))):

@@ -16,7 +16,7 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.stored_files import store_of
 from components.execution.runner import lock_all_outputs
-from components.tools.takedown import caches, evidence, ratings, stored, versions
+from components.tools.takedown import bucket_objects, caches, evidence, ratings, versions
 from components.tools.takedown.bucket_objects import fetch_current
 from components.tools.takedown.file_search import FileSearch, Matcher
 from components.tools.takedown.holders import find_holders
@@ -135,13 +135,13 @@ def _plan_stores(plan: Plan, graph: Graph, repo: Any, search: FileSearch) -> set
     tainted: set[str] = set()
     searched: dict[str, set[str]] = {}
     of_dvc: set[str] | None = None
-    for objects in stored.open_stores(plan.root, repo):
-        if isinstance(objects, stored.BucketObjects):
-            current = stored.find_current(plan.root, graph, objects)
-            for copy in stored.find_copies(objects.store, current):
+    for objects in bucket_objects.open_stores(plan.root, repo):
+        if isinstance(objects, bucket_objects.BucketObjects):
+            current = bucket_objects.find_current(plan.root, graph, objects)
+            for copy in bucket_objects.find_copies(objects.store, current):
                 plan.add(copy, "a copy of an object that nothing current needs", partial(copy.unlink, missing_ok=True))
             if objects.store.bucket.keeps_versions():
-                plan.manual.append(f"{objects.name}: {stored.VERSIONING}")
+                plan.manual.append(f"{objects.name}: {bucket_objects.VERSIONING}")
         else:
             current = of_dvc = of_dvc or versions.find_current_objects(plan.root, objects)  # of the cache, which comes first
         outdated, holders = versions.find_outdated(objects, search, current, searched)

@@ -18,7 +18,7 @@ from components.core.errors import HearsightError
 from components.core.graph import Graph, load_graph
 from components.core.manifest import NAME as MANIFEST
 from components.core.stage_output import StageOutput
-from components.tools.takedown import evidence, ratings, stored, versions
+from components.tools.takedown import bucket_objects, evidence, ratings, versions
 from components.tools.takedown.covered import find_covered
 from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.file_search import ADDRESS_COLUMNS, FileSearch, Matcher, may_hold_crawl_addresses
@@ -99,7 +99,7 @@ def _scan_stores(root: Path, repo: Any, search: FileSearch, report: Report) -> s
     """Search DVC's stores and the bucket; return the digests of the outputs that hold a removed record."""
     tainted: set[str] = set()
     searched: dict[str, set[str]] = {}
-    for objects in stored.open_stores(root, repo):
+    for objects in bucket_objects.open_stores(root, repo):
         tainted |= versions.find_outdated(objects, search, set(), searched)[1]
         report.remotes.append(objects.name)
         for oid in objects.ids():
