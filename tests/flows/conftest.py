@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.support.flows.clones import Make, git
+from tests.support.flows.clones import KEYS, Make, git, s3_server
 from tests.support.pipeline.harness import init_repository
 
 
@@ -25,6 +25,16 @@ def prefect_server() -> Iterator[None]:
 
     with prefect_test_harness(server_startup_timeout=600):
         yield
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[str]:
+    """The address of a server of S3, and its keys in the environment."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in KEYS.items():
+            patch.setenv(name, value)
+        with s3_server() as url:
+            yield url
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import until
-from tests.support.flows.clones import KEYS, another_clone, copying, git, make_origin, s3_server
+from tests.support.flows.clones import KEYS, another_clone, copying, git, make_origin
 from tests.support.flows.served import Server, kill_all, plain_environment, prefect_server, serving, workers
 
 pytestmark = pytest.mark.slow
@@ -30,15 +30,6 @@ STAGES = {
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with prefect_server(tmp_path_factory.mktemp("server")) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in KEYS.items():
-            patch.setenv(name, value)
-        with s3_server() as url:
-            yield url
 
 
 def ended(server: Server, run: str) -> bool:

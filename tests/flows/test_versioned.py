@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from flows.commands import environment, run_dvc
 from flows.graph import read_plan
 from flows.schedules import read_schedules
 from flows.versioned import VersionedRun, open_run, read_settings, superseded
-from tests.support.flows.clones import KEYS, Started, another_clone, copying, git, make_origin, s3_server
+from tests.support.flows.clones import Started, another_clone, copying, git, make_origin
 
 pytestmark = pytest.mark.long
 
@@ -24,15 +23,6 @@ STAGES = {
     "table-a": {"cmd": copying("a.out", "a.csv"), "deps": ["a.out"], "outs": [{"a.csv": {"cache": False}}]},
     "b": {"cmd": copying("a.out", "b.out"), "deps": ["a.out", "a.csv"], "outs": ["b.out"]},
 }
-
-
-@pytest.fixture(scope="module")
-def s3() -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in KEYS.items():
-            patch.setenv(name, value)
-        with s3_server() as url:
-            yield url
 
 
 def run_once(root: Path, flow_run: str = "run-1", edit: str = "", later: str = "") -> str:

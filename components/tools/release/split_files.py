@@ -1,8 +1,8 @@
 """A release's files for each split: records and other tables as CSV, and media in shards of bounded size, as tar or Parquet.
 
-All kinds of release have records besides the files of their own layout; metadata, differences between releases and verification
-read them. Equal rows give equal bytes. Leaving a writer, which is an exit stack, ends its files. A file is opened at its split's
-first row; of shards one for each split is open at a time.
+All kinds of release have records besides the files of their own layout; metadata and verification read them. Equal rows give
+equal bytes. Leaving a writer, which is an exit stack, ends its files. A file is opened at its split's first row; of shards one
+for each split is open at a time.
 """
 
 from __future__ import annotations
