@@ -17,6 +17,7 @@ IMPORTERS = {
 FREE = {
     "components/execution/background.py": "starts the background processes of checks and tracking, which compute no record",
     "components/execution/runner.py": "imports the stage that it is told to run: the stages of dvc.yaml are the registry",
+    "components/execution/warm_server.py": "runs the function of the command that asks, as that command's own process would",
     "components/speech/voices/host.py": "imports an engine of a test; its own engines are imported at the top",
     "components/speech/voices/engine_espeak.py": "looks for a library in a package, which is in the key by its version",
     "components/speech/recognition/recognizer.py": "looks for the packages of weights, which are in the key by their version",

@@ -229,7 +229,7 @@ def test_any_chosen_stages_are_connected_or_refused_and_other_datasets_are_uncha
         (["mine"], "takes one source"),
         (["mine", "--site", "https://a.org/", "--archive", "a.warc"], "takes one source"),
         (["mine", "--site", "example.org"], "'example.org' is no address"),
-        (["mine", "--table", "csv:a.csv"], "'csv:a.csv' names no table"),
+        (["mine", "--table", "xls:a.xls"], "'xls:a.xls' names no table"),
         (["mine", "--posts", "https://example.social"], "names no hashtag"),
         (["mine", "--site", "https://example.org/", "--stages", "report"], "'report' cannot be added this way"),
         (["mine", "--site", "https://example.org/"], "--contact: is empty"),
