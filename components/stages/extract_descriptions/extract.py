@@ -119,6 +119,18 @@ def extract(caption: str, rules: Rules, guess: Guess, params: Params) -> Descrip
 _EMPTY = ("nothing_after_tag", "only_marks")
 
 
+def text_to_cut(caption: str, rules: Rules, guess: Guess) -> str:
+    """Return what the author's marks say is the description, before segments are judged; empty without a tag."""
+    plain = without_quotes(without_invisible(without_html(caption)))
+    tags, _ = find_tags(plain, rules)
+    if not tags:
+        return ""
+    best = max(range(len(tags)), key=lambda index: (tags[index].rank, -index))
+    draft = _Draft(_body(plain, tags, best, rules)[0], [])
+    _bound(draft, rules, guess, Params())
+    return draft.text
+
+
 def _body(caption: str, tags: list[Tag], at: int, rules: Rules) -> tuple[str, int]:
     """Return the text after a tag and the index of the next tag outside it."""
     tag = tags[at]
