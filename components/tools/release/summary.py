@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import pyarrow.compute as pc
 
+from components.core.addresses import output_root
 from components.metrics.tokens import tokenize
 from components.reporting.pages import render_text
 from components.tools.release.facts import SOFTWARE, Facts, describe_source, limitations, read_statements
@@ -101,7 +102,8 @@ def _of_project(facts: Facts) -> dict[str, Any]:
 def read_collected(inputs: ReleaseInputs, snapshot: str) -> list[str]:
     """Return the days on which posts were collected and the crawl's snapshot was fetched, in order; empty if none is known."""
     days = count_days(pc.unique(inputs.split.table(["collected"])["collected"]).to_pylist())
-    with suppress(OSError), (inputs.split.path.parents[1] / "store" / snapshot / INDEX).open(encoding="utf-8") as index:
+    store = output_root(inputs.split.path) / "data" / "store"
+    with suppress(OSError), (store / snapshot / INDEX).open(encoding="utf-8") as index:
         days += count_days(json.loads(line)["fetched"] for line in index)
     return sorted(filter(None, days))
 
