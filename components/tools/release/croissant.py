@@ -26,6 +26,7 @@ from components.tools.release.speech import FOLDER as SPEECH
 from components.tools.release.summary import describe_use
 
 NAME = "croissant.json"
+MADE_FROM = "prov:wasDerivedFrom"
 CONFORMS = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 _TEXT = read_yaml(DATA / "croissant.yaml")
 CONTEXT: dict[str, Any] = {**_TEXT["context"], **{term: f"cr:{term}" for term in _TEXT["terms"]}}
@@ -49,19 +50,11 @@ def write_croissant(facts: Facts, folder: Path, values: Mapping[str, Any]) -> No
 
 def describe(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
     """Return the metadata as JSON-LD, without provenance."""
-    files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    file_sets, record_sets = list[dict[str, Any]](), [_splits()]
-    made_from: dict[str, Any] = {}
+    sums = {path.relative_to(folder).as_posix(): sha256_file(path) for path in folder.rglob("*") if path.is_file()}
+    content = _describe_files(folder, sums)
+    tables = {each["@id"]: each for each in content["recordSet"]}
     for name, lineage in facts.speech.items():
-        home = f"{SPEECH}/{name}"
-        tars = [file for file in files if file.startswith(f"{home}/") and file.endswith(".tar")]
-        file_sets.append(_file_set(f"{name}-audio", f"{AUDIO}/*.flac", "audio/flac", tars))
-        record_sets.append(_voices(f"{name}-voices", f"{home}/{VOICES_FILE}"))
-        made_from[f"{home}/{MANIFESTS}"] = {"prov:wasDerivedFrom": {"@id": _entity_id(lineage["manifest_sha256"])}}
-    for home in sorted({str(Path(file).parent) for file in files if file.endswith(".parquet")}):
-        file_sets.append(_file_set(f"{home}-files", f"{home}/*.parquet", FORMATS[".parquet"]))
-        # No reference between records: the reference implementation cannot join two file sets.
-        record_sets.append(_table(home, next((folder / home).glob("*.parquet"))) | made_from.get(home, {}))
+        tables[f"{SPEECH}/{name}/{MANIFESTS}"][MADE_FROM] = {"@id": _entity_id(lineage["manifest_sha256"])}
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
@@ -70,9 +63,23 @@ def describe(facts: Facts, folder: Path, description: str) -> dict[str, Any]:
         "description": description,
         **_statements(facts),
         "inLanguage": sorted(filter(None, facts.languages)),
-        "distribution": [*(_file_object(folder, file) for file in files), *file_sets],
-        "recordSet": record_sets,
+        **content,
     }
+
+
+def _describe_files(folder: Path, sums: Mapping[str, str]) -> dict[str, list[dict[str, Any]]]:
+    """Return what follows from the files of a release, whose digests are ``sums``."""
+    file_sets, record_sets = list[dict[str, Any]](), [_splits()]
+    for path in sorted(folder.glob(f"{SPEECH}/*/{VOICES_FILE}")):
+        name, tars = path.parent.name, sorted(tar.relative_to(folder).as_posix() for tar in path.parent.glob("*.tar"))
+        file_sets.append(_file_set(f"{name}-audio", f"{AUDIO}/*.flac", "audio/flac", tars))
+        record_sets.append(_voices(f"{name}-voices", f"{SPEECH}/{name}/{VOICES_FILE}"))
+    for home in sorted({str(Path(file).parent) for file in sums if file.endswith(".parquet")}):
+        file_sets.append(_file_set(f"{home}-files", f"{home}/*.parquet", FORMATS[".parquet"]))
+        # No reference between records: the reference implementation cannot join two file sets.
+        record_sets.append(_table(home, next((folder / home).glob("*.parquet"))))
+    files = [_file_object(folder / file, file, sums[file]) for file in sorted(sums)]
+    return {"distribution": [*files, *file_sets], "recordSet": record_sets}
 
 
 def _provenance(facts: Facts) -> dict[str, Any]:
@@ -81,7 +88,7 @@ def _provenance(facts: Facts) -> dict[str, Any]:
     used = [_entity_id(each["manifest_sha256"]) for each in last]
     software = {"@type": "prov:SoftwareAgent", "prov:label": SOFTWARE}
     return {
-        "prov:wasDerivedFrom": [_entity(each) for each in (*facts.inputs.lineages.values(), *facts.speech.values())],
+        MADE_FROM: [_entity(each) for each in (*facts.inputs.lineages.values(), *facts.speech.values())],
         "prov:wasGeneratedBy": _activity("release", used) | {"prov:wasAssociatedWith": software},
     }
 
@@ -98,7 +105,7 @@ def _entity(lineage: Mapping[str, Any]) -> dict[str, Any]:
         "@type": "prov:Entity",
         "prov:label": f"{lineage['dataset']}/{lineage['stage']}",
         "sha256": lineage["manifest_sha256"],
-        "prov:wasDerivedFrom": [{"@id": name, "@type": "prov:Entity", "prov:label": label} for name, label in parents.items()],
+        MADE_FROM: [{"@id": name, "@type": "prov:Entity", "prov:label": label} for name, label in parents.items()],
         "prov:wasGeneratedBy": _activity(lineage["stage"], [*parents, *settings]),
     }
 
@@ -127,8 +134,7 @@ def _statements(facts: Facts) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}
 
 
-def _file_object(folder: Path, file: str) -> dict[str, Any]:
-    path = folder / file
+def _file_object(path: Path, file: str, digest: str) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
         "@id": file,
@@ -136,7 +142,7 @@ def _file_object(folder: Path, file: str) -> dict[str, Any]:
         "contentUrl": file,
         "contentSize": f"{path.stat().st_size} B",
         "encodingFormat": FORMATS.get(path.suffix, "application/octet-stream"),
-        "sha256": sha256_file(path),
+        "sha256": digest,
     }
 
 
@@ -201,7 +207,7 @@ def _table(home: str, file: Path) -> dict[str, Any]:
 
 
 def check_croissant(document: Mapping[str, Any], folder: Path, sums: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each violation of the specification, and for each file that is not described as it is.
+    """Yield a line for each violation of the specification, and for each file and record set that is not described as it is.
 
     Args:
         folder: of the release.
@@ -219,11 +225,7 @@ def check_croissant(document: Mapping[str, Any], folder: Path, sums: Mapping[str
     except mlcroissant.ValidationError as error:
         found = [line.removeprefix("  -  ") for line in str(error).partition(" warning(s)")[0].splitlines()]
         yield from (line for line in found if not line.startswith("Found the following"))
-    described = {each["contentUrl"]: each for each in document["distribution"] if each["@type"] == "cr:FileObject"}
-    for file in sorted(sums.keys() | described.keys()):
-        if file not in sums or file not in described:
-            yield f"{file} is not {'described' if file in sums else 'a file'}"
-        elif described[file].get("sha256") != sums[file]:
-            yield f"{file} has another sha256 than described"
-        elif described[file].get("contentSize") != f"{(folder / file).stat().st_size} B":
-            yield f"{file} has another size than described"
+    for kind, expected in _describe_files(folder, sums).items():
+        stated = [{name: value for name, value in each.items() if name != MADE_FROM} for each in document[kind]]
+        differing = [each for each in stated if each not in expected] + [each for each in expected if stated.count(each) != 1]
+        yield from (f"{name} is not described as it is" for name in sorted({each.get("@id", kind) for each in differing}))

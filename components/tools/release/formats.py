@@ -209,6 +209,8 @@ def verify_samples(folder: Path, records: Mapping[str, Record], *, posts: bool) 
         paths, keys = sorted((folder / kind).glob("*")), set[tuple[str, str]]()
         left, unheard = (dict(records), dict(spoken)) if paths else ({}, {})
         for path in paths:
+            if kind == PARQUET and ((own := pq.read_schema(path)) != SCHEMA or own.metadata != SCHEMA.metadata):
+                yield f"{kind}/{path.name}: its columns or their features are not those of samples"
             for sample, image, sounds in read(path):
                 key = sample["split"], sample["key"]
                 own = [left.pop(each) for each in sample["records"] if each in left]

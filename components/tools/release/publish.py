@@ -72,9 +72,9 @@ def read_sums(folder: Path) -> dict[str, str]:
 
 
 def _digests(folder: Path) -> dict[str, str]:
-    """Return file → sha256 of all files but :data:`SUMS`, sorted by path."""
-    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
-    return {name: sha256_file(folder / name) for name in names if name != SUMS}
+    """Return file → sha256 of all files but :data:`SUMS`, sorted by path; '' of a link, which no release has."""
+    paths = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+    return {name: "" if paths[name].is_symlink() else sha256_file(paths[name]) for name in sorted(paths) if name != SUMS}
 
 
 def _is_same(out: Path, new: Path) -> bool:

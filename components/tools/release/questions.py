@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, create_model
 
-from components.core.errors import HearsightError
+from components.core.graph import load_graph
 from components.core.params import Settings, parse_settings, read_params_file, read_yaml
 from components.reporting.pages import render, render_text
 
@@ -85,15 +85,12 @@ def share(part: float, whole: float) -> str:
 
 
 DATASHEET, SUMMARY, RAI = (Sheet.read(name) for name in ("datasheet", "summary", "rai"))
-METADATA = {
-    "url": "The address of the dataset's page.",
-    "published": "The day it is published, ISO 8601.",
-    "version": "Its version, as 1.0.0.",
-    "citation": "How to cite it, as BibTeX.",
+METADATA: dict[str, dict[str, Any]] = read_yaml(DATA / "metadata.yaml")
+"""Statements that only metadata have: their meaning and, where Croissant 1.1 requires one, their form."""
+_FIELDS: dict[str, Any] = {
+    **{name: (str, Field("", description=text)) for sheet in (DATASHEET, SUMMARY, RAI) for name, text in sheet.fields.items()},
+    **{name: (str, Field("", **about)) for name, about in METADATA.items()},
 }
-"""Statements that only metadata have (Croissant 1.1), with their meaning."""
-_STATED = {**DATASHEET.fields, **SUMMARY.fields, **RAI.fields, **METADATA}
-_FIELDS: dict[str, Any] = {name: (str, Field("", description=meaning)) for name, meaning in _STATED.items()}
 Publisher = create_model("Publisher", __base__=Settings, **_FIELDS)
 """The publishers' answers, ``params.yaml:release.<dataset>``; an empty one is reported as missing."""
 
@@ -105,9 +102,8 @@ def read_publisher(root: Path, dataset: str, licence: str) -> dict[str, str]:
         HearsightError: the block is not valid; names the key.
     """
     path = root / "params.yaml"
-    block = read_params_file(path).get("release") or {}
-    if not isinstance(block, dict):
-        raise HearsightError("must hold a block for each dataset", where=f"{path}: release", hint="see docs/release.md")
-    answers = parse_settings(Publisher, block.get(dataset, {}), f"{path}: release.{dataset}").plain()
+    known: dict[str, Any] = {name: (Publisher, Publisher()) for name in (*load_graph(root).datasets, dataset)}
+    release = create_model("Release", __base__=Settings, **known)
+    answers = parse_settings(release, read_params_file(path).get("release") or {}, f"{path}: release").plain()[dataset]
     lines = {name: " ".join(text.split()) for name, text in answers.items()}
     return lines | ({"licence": given} if (given := " ".join(licence.split())) else {})

@@ -156,8 +156,7 @@ def verify_release(folder: Path) -> Verification:
     result.run("records", lambda: _read_records(folder, records))
     result.counts = dict(Counter(record.split for record in records.values()))
     result.run("tables", lambda: _verify_tables(folder, records))
-    corpora = sorted(path for path in (folder / SPEECH).iterdir()) if (folder / SPEECH).is_dir() else []
-    for corpus in corpora:
+    for corpus in sorted((folder / SPEECH).glob("*")):
         result.run(f"{SPEECH}/{corpus.name}", lambda corpus=corpus: verify_corpus(corpus, records, result.counts))  # type: ignore[misc]
     result.run("Parquet tables", lambda: verify_typed(folder))
     result.run("samples", lambda: verify_samples(folder, records, posts=(folder / IMAGES).is_file()))
@@ -230,7 +229,7 @@ def _verify_metadata(folder: Path, sums: dict[str, str], result: Verification) -
     others = {name: digest for name, digest in sums.items() if name != CROISSANT}
     for line in check_croissant(document, folder, others):
         yield f"{CROISSANT}: {line}"
-    yield from check_summary(folder, document, result.counts)
+    result.run("summary.json", lambda: check_summary(folder, document, result.counts))
     if missing := find_missing(read_statements(document)):
         result.counts["not_stated"] = ", ".join(missing)
 

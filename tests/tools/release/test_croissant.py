@@ -19,6 +19,7 @@ import pytest
 from PIL import Image
 
 from components.core.digests import sha256_file
+from components.core.errors import HearsightError
 from components.tools.release.croissant import NAME, check_croissant, describe
 from components.tools.release.facts import Facts, find_missing, read_statements
 from components.tools.release.inputs import find_inputs
@@ -147,7 +148,8 @@ def test_parquet_tables_are_described_by_their_schema_and_read_by_the_official_l
     facts = Facts(inputs, read_publisher(root / "p", "mine", ""), {}, Counter(), {}, "")
     made = describe(facts, tmp_path / "out", "Captions.")
     (tmp_path / "out" / NAME).write_text(json.dumps(made))
-    lists = [field["name"] for field in made["recordSet"][1]["field"] if field.get("isArray") and field["arrayShape"] == "-1"]
+    (table,) = [each for each in made["recordSet"] if each["@id"] == "parquet"]
+    lists = [field["name"] for field in table["field"] if field.get("isArray") and field["arrayShape"] == "-1"]
     assert lists == ["captions", "audio"]
     read = list(mlcroissant.Dataset(str(tmp_path / "out" / NAME)).records("parquet"))
     assert {each["parquet/split"] for each in read} == {b"train", b"test"}
@@ -161,11 +163,14 @@ def test_parquet_tables_are_described_by_their_schema_and_read_by_the_official_l
     [
         (lambda made: made.update(conformsTo="http://mlcommons.org/croissant/1.0"), "conformsTo is not"),
         (lambda made: made.update(datePublished="yesterday"), "ISO 8601"),
-        (lambda made: made["distribution"][0].update(sha256="0" * 64), "another sha256"),
-        (lambda made: made["distribution"][0].update(contentSize="1 B"), "another size"),
+        (lambda made: made["distribution"][0].update(sha256="0" * 64), "README.md is not described as it is"),
+        (lambda made: made["distribution"][0].update(contentSize="1 B"), "README.md is not described as it is"),
+        (lambda made: made["distribution"].insert(1, made["distribution"][0]), "README.md is not described as it is"),
+        (lambda made: made["recordSet"].pop(), "manifests is not described as it is"),
+        (lambda made: made["recordSet"][0]["data"][0].update({"splits/url": "cr:TestSplit"}), "splits is not described as it is"),
         (lambda made: made["distribution"][0].pop("encodingFormat"), "encodingFormat"),
         (lambda made: made["distribution"].pop(0), "README.md is not described"),
-        (lambda made: made["distribution"][0].update({"@id": "more", "contentUrl": "more"}), "more is not a file"),
+        (lambda made: made["distribution"][0].update({"@id": "more", "contentUrl": "more"}), "more is not described as it is"),
         (lambda made: made["distribution"][-3]["containedIn"][0].update({"@id": "a.tar"}), '"a.tar"'),
         (lambda made: made["distribution"][-1].pop("includes"), "includes"),
         (lambda made: made["recordSet"][2]["field"][0].pop("dataType"), "dataType"),
@@ -184,3 +189,22 @@ def test_metadata_that_break_the_specification_or_describe_other_files_are_found
     (tmp_path / "out" / NAME).write_text(json.dumps(changed))
     errors = list(check_croissant(changed, tmp_path / "out", sums))
     assert any(error in line for line in errors) and not any("recommended" in line for line in errors), errors
+
+
+@pytest.mark.parametrize(
+    ("block", "error"),
+    [
+        ({"mine": {"published": "25.11.2026"}}, r"release\.mine\.published: .* The day it is published, as 2026-12-31"),
+        ({"mine": {"url": "example.org"}}, r"release\.mine\.url: .* with http:// or https://"),
+        ({"mine": {"version": "one"}}, r"release\.mine\.version: .* as 1\.0\.0"),
+        ({"mien": {"licence": "CC0-1.0"}}, r"release\.mien: is not a setting — did you mean 'mine'"),
+        (["mine"], r"release: should hold settings"),
+    ],
+)
+def test_statements_that_would_be_no_metadata_are_refused_before_anything_is_written(
+    tmp_path: Path, block: Any, error: str
+) -> None:
+    root = spoken_project(tmp_path / "p", params={"release": block})
+    with pytest.raises(HearsightError, match=error) as caught:
+        release(root, "mine", tmp_path / "out", "")
+    assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()

@@ -351,7 +351,13 @@ def change_typed(out: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows), path)
 
 
+def forget_the_features(out: Path) -> None:
+    path = out / "parquet/test-00000.parquet"
+    pq.write_table(pq.read_table(path).replace_schema_metadata(None), path)
+
+
 def spoiled() -> Iterator[Any]:
+    yield pytest.param(forget_the_features, "parquet/test-00000.parquet: its columns or their features", id="features")
     yield pytest.param(change_typed, "records/test.csv: its Parquet files have other rows", id="typed")
     yield pytest.param(move_training_samples, "parquet/test-00000.parquet: sample", id="another split's file")
     yield pytest.param(load_the_test_for_training, "README.md states other configs", id="configs")

@@ -126,9 +126,10 @@ def state_another_size(out: Path) -> None:
         (lambda out: change_member(out, ".txt", b"A dog", b"A cat"), "the text or values of 0000000000000006-0"),
         (lambda out: change_member(out, ".json", b"flite-slt", b"nobody"), "the text or values of 0000000000000006-0"),
         (lambda out: change(out / "statistics.tsv", "train\t4", "train\t5"), "statistics.tsv does not count the records"),
-        (state_another_size, "croissant.json: README.md has another size than described"),
+        (state_another_size, "croissant.json: README.md is not described as it is"),
         (lambda out: change(out / "settings.json", '"layout": "tsv"', '"layout": "cc3m"'), "tables cannot be read"),
         (lambda out: (out / "croissant.json").write_text("{"), "croissant.json cannot be read"),
+        (lambda out: (out / "link").symlink_to("README.md"), "link is not described as it is"),
         # The official library follows an empty node until the stack ends.
         (
             lambda out: change(out / "croissant.json", '"https://spdx.org/licenses/CC-BY-4.0.html"', "{}"),
