@@ -116,13 +116,14 @@ def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
     """Search every file for what is listed, or for a given value: exit code 0 when nothing is left, else 2."""
     from components.tools.takedown.scan import scan as scan_project
 
-    report = scan_project(find_root(), _given(url, host, owner))
+    given = _given(url, host, owner)
+    report = scan_project(find_root(), given)
     print_table(report.left)
     for model in report.models:
         print_line(model)
     totals = {"files": report.files, "stores": ", ".join(report.remotes)}
     print_line({"nothing left" if not report.left else "left": not report.left or len(report.left), **totals})
     if report.left:
-        raise HearsightError(
-            f"{len(report.left)} places hold what is listed", where="takedown scan", hint="run `hearsight takedown purge --yes`"
-        )
+        what = "was asked for" if given else "is listed"
+        hint = "run `hearsight takedown purge --yes`, which removes what is listed"
+        raise HearsightError(f"{len(report.left)} places hold what {what}", where="takedown scan", hint=hint)

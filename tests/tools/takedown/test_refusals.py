@@ -8,7 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.ledger import ledger_table
 from components.core.params import read_params_file
 from components.core.shards import write_table
 from components.core.stage_output import StageOutput
@@ -18,7 +20,8 @@ from components.tools.takedown.plan import purge
 from components.tools.takedown.scan import scan
 from components.web.erase import erase
 from components.web.store import FetchStore
-from components.web.takedown_list import NAME, read_takedown
+from components.web.takedown_journal import append_removal
+from components.web.takedown_list import NAME, read_takedown, takedown_row
 from components.web.warc import Entry
 from tests.support import row
 from tests.support.settings_files import copy_settings
@@ -76,6 +79,43 @@ def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
         left = read_unpacked(root / "data/store" / name)
         assert image[1] not in left and b"gone.sample" not in left and others[1] in left
     assert scan(root).left == [] and purge(root, apply=True).items == []
+
+
+def test_a_scan_for_a_value_finds_what_was_removed_for_it_and_not_for_another_entry(root: Path) -> None:
+    current = read_params_file(root / "params.yaml")["english"]["crawl"]["snapshot"]
+    image = ("http://media.sample/1.jpg", b"\xff\xd8 an image that only the host's page showed")
+    page = ("http://gone.sample/", b"<p>the host's page")
+    for name in (current, "of-last-year"):
+        with FetchStore(root / "data/store" / name, writer=True) as store:
+            for url, body in (page, image):
+                store.add(Entry(url, 200, type="text/html"), body, [("Content-Type", "text/html")], "OK")
+            store.finish({"web": "open"})
+    add(root, "host", "gone.sample")
+    erase(root / "data/store" / current, read_takedown(root / NAME))
+    erase(root / "data/store/of-last-year", read_takedown(root / NAME))
+    erase(root / "data/store" / current, read_takedown(root / NAME), [image[0]])  # as a crawl removes what no page shows
+    left = scan(root).left
+    assert {item["what"] for item in left} >= {"a WARC record's body"}
+    assert scan(root, [("host", "*.GONE.sample")]).left == left
+    for value in ("nosuch.sample", "www.gone.sample"):
+        assert scan(root, [("host", value)]).left == []
+
+
+def test_a_scan_for_a_value_leaves_out_the_records_and_pages_of_other_entries(root: Path) -> None:
+    entry, _ = add(root, "host", "gone.sample")
+    add(root, "host", "other.sample")
+    snapshot = root / "data/store/of-last-year"
+    snapshot.mkdir(parents=True)
+    (snapshot / "index.jsonl").touch()
+    bodies = [sha256_bytes(b"gone")]
+    append_removal(snapshot, {"before": "", "after": "", "entries": [entry.sha256], "bodies": bodies, "texts": []})
+    finish(root, "crawl", {}, [row("crawl", key="b")])
+    write_table(root / "data/english/crawl/ledger/00001.parquet", ledger_table([takedown_row("a", entry.sha256)]))
+    (root / "data/english/filter/shards/00000.parquet").unlink()  # whose record that is, until the next run
+    (root / "reports" / "copy.html").write_bytes(b"gone")
+    (root / "reports" / "a.jpg").write_bytes(b"a thumbnail by its record's key")
+    assert {item["where"] for item in scan(root, [("host", "gone.sample")]).left} >= {"reports/copy.html", "reports/a.jpg"}
+    assert scan(root, [("host", "other.sample")]).left == []
 
 
 def test_a_purge_removes_statements_about_listed_pages_that_an_older_crawl_kept(root: Path) -> None:
