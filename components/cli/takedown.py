@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from components.cli.options import check_output_file
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_json, print_line, print_table
@@ -82,6 +83,8 @@ def answer(
     given = _given(url, host, owner)
     if len(given) != 1:
         raise HearsightError("answers one request", where="takedown answer", hint="give one --url, --host or --owner")
+    for path in out or []:
+        check_output_file(path)
     receipt = answer_request(find_root(), *given[0], date, releases or [])
     for path in out or []:
         receipt.write(path)

@@ -161,24 +161,24 @@ def _is_in(column: pa.ChunkedArray, keys: Collection[str]) -> pa.ChunkedArray:
     return pc.is_in(column, value_set=pa.array(sorted(keys), column.type))
 
 
-def read_known_removals(root: Path, graph: Graph, entries: Set[str] | None = None) -> Content:
+def read_known_removals(root: Path, graph: Graph, entries: Set[str] = frozenset()) -> Content:
     """Return what journals, an earlier purge and the current crawls' ledgers name as removed.
 
     Args:
-        entries: hashes of entries; only what was, or may have been, removed for one of them: images that only removed pages
-            showed, and what a purge removed, are noted without their entry. All by default.
+        entries: hashes of entries: only what was, or may have been, removed for these; empty for all. Images that only removed
+            pages showed, and what a purge removed, are noted without their entry.
     """
     removed = Content()
     for folder in list_snapshots(root):
         for removal in read_removals(folder):
-            if entries is None or entries & set(removal["entries"]) or (entries and not removal["entries"]):
+            if not entries or not removal["entries"] or entries & set(removal["entries"]):
                 removed.images.update(removal["bodies"])
                 removed.texts.update(removal["texts"])
-    if (entries is None or entries) and (root / REMOVED).exists():
+    if (root / REMOVED).exists():
         earlier = json.loads((root / REMOVED).read_bytes())
         for field_ in fields(removed):
             getattr(removed, field_.name).update(earlier.get(field_.name, []))
-    removed.keys.update(key for key, mark in read_marks(graph).items() if entries is None or mark in entries)
+    removed.keys.update(key for key, mark in read_marks(graph).items() if not entries or mark in entries)
     return removed
 
 

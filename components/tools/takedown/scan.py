@@ -68,8 +68,8 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
         raise HearsightError("lists nothing", where=root / NAME, hint="give --host, --url or --owner, or add one")
     flush_or_warn(root)  # so that queued run records are searched in MLflow
     graph = load_graph(root)
-    entries = [listed.find(kind, normalise(kind, value)) for kind, value in plain]
-    removed = evidence.read_known_removals(root, graph, {entry.sha256 for entry in entries if entry} if plain else None)
+    entries = {entry.sha256 for kind, value in plain if (entry := listed.find(kind, normalise(kind, value)))}
+    removed = evidence.read_known_removals(root, graph, entries) if entries or not plain else evidence.Content()
     removed -= evidence.collect_current(root, graph)
     matcher = Matcher.from_plain(plain, removed.digests) if plain else Matcher(listed, digests=removed.digests)
     search = FileSearch(matcher, removed.names)
