@@ -85,6 +85,8 @@ def answer(
         raise HearsightError("answers one request", where="takedown answer", hint="give one --url, --host or --owner")
     for path in out or []:
         check_output_file(path)
+        if path.suffix not in (".html", ".json"):
+            raise HearsightError("is no .html or .json", where=path, hint="print the page from a browser for other kinds")
     receipt = answer_request(find_root(), *given[0], date, releases or [])
     for path in out or []:
         receipt.write(path)

@@ -175,12 +175,6 @@ def test_an_address_that_nothing_came_from_gets_an_empty_answer_listed_or_not(st
     assert states.added.listed
 
 
-def test_a_receipt_is_written_as_a_page_or_json_only(states: States, tmp_path: Path) -> None:
-    with pytest.raises(HearsightError, match=r"is no \.html or \.json"):
-        states.asked.write(tmp_path / "receipt.pdf")
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_page_says_what_the_json_says_and_names_nobody_else(states: States, tmp_path: Path) -> None:
     for receipt in (states.asked, states.listed, states.dropped, states.purged, states.other):
         for name in ("receipt.json", "receipt.html"):

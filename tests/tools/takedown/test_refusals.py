@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from dvc.repo import Repo
 
 from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
@@ -16,7 +18,7 @@ from components.core.shards import write_table
 from components.core.stage_output import StageOutput
 from components.stages.crawl.consent_ledger import SCHEMA, ledger_path
 from components.tools.takedown.listing import add
-from components.tools.takedown.plan import purge
+from components.tools.takedown.plan import open_repo, purge
 from components.tools.takedown.scan import scan
 from components.web.erase import erase
 from components.web.store import FetchStore
@@ -24,8 +26,10 @@ from components.web.takedown_journal import append_removal
 from components.web.takedown_list import NAME, read_takedown, takedown_row
 from components.web.warc import Entry
 from tests.support import row
+from tests.support.command import hearsight
 from tests.support.settings_files import copy_settings
 from tests.support.takedown.unpack import read_unpacked
+from tests.support.takedown.versions import dvc
 from tests.support.tracking.project import finish
 
 
@@ -129,6 +133,25 @@ def test_a_purge_removes_statements_about_listed_pages_that_an_older_crawl_kept(
     assert [item["where"] for item in scan(root).left] == ["data/store/of-last-year/consent/english.parquet"]
     assert [item.where for item in purge(root, apply=True).items] == ["data/store/of-last-year/consent/english.parquet"]
     assert scan(root).left == [] and path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("receipt.pdf", b"is no .html or .json"), ("", b"--out: is empty"), ("nosuch/receipt.html", b"there is no such folder")],
+)
+def test_a_receipt_of_another_kind_or_place_is_refused_before_the_search(root: Path, name: str, says: bytes) -> None:
+    (root / NAME).write_text("no list")  # which the search would refuse
+    done = hearsight("takedown", "answer", "--host", "gone.sample", "-o", "receipt.json", "-o", name, cwd=root)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.count(b"\n") == 1, done.stderr
+    assert not [path for path in root.iterdir() if path.name in ("receipt.json", "receipt.pdf", "nosuch")]
+
+
+def test_another_command_at_the_stores_is_told_in_one_plain_sentence(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dvc.lock.DEFAULT_TIMEOUT", 0)
+    dvc(root, "init", "-q", "--no-scm")
+    with Repo(str(root)) as other, other.lock, pytest.raises(HearsightError) as refused, ExitStack() as locks:
+        open_repo(root, locks)
+    assert str(refused.value) == f"{root / '.dvc'}: is in use by another command — wait until it ends"
 
 
 def test_a_damaged_annotation_store_gives_a_one_line_error(root: Path) -> None:
