@@ -222,6 +222,12 @@ def test_values_are_escaped_on_the_page() -> None:
     assert "<script" not in page and LexborHTMLParser(page).css_first("script") is None
 
 
+def test_the_page_says_of_releases_that_later_ones_left_it_out() -> None:
+    line = {"release": "stamps-1", "dataset": "stamps", "version": "", "held": "yes"}
+    told = [Answer("host", "a.sample", "", *each).page() for each in ((True, [], [], [line]), (False, [], [], [line]), (True,))]
+    assert ["Those made after it was put on our list left it out." in page for page in told] == [True, False, False]
+
+
 def test_an_item_to_rate_is_found_by_whose_it_is_and_not_by_equal_sound_or_pictures(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     copy_settings(tmp_path)
