@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import Dataset, require_folder
+from components.cli.options import Dataset, check_output_file
 from components.core.graph import find_root
 from components.core.printing import print_line, print_result
 
@@ -39,5 +39,5 @@ def redecide(
     from components.tools.consent import redecide as decide_anew
 
     if out is not None:
-        require_folder(out)
+        check_output_file(out)
     print_line(decide_anew(find_root(), dataset, out))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from components.cli.options import Dataset, require_folder
+from components.cli.options import Dataset, check_output_file
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_line
@@ -49,9 +48,12 @@ def heal(
 
     archives = [Archive.parse(text) for text in archive or []]
     stage, stating = crawl_stage(find_root(), dataset), digests or []
+    known = {path.resolve() for path in (table, *map(Path, stating)) if path}
     for file in filter(None, (ledger, out)):
-        require_folder(file)
-    _require_new([ledger, out], [table, *map(Path, stating)])
+        check_output_file(file, replace=True)
+        if file.resolve() in known:
+            raise HearsightError("would be written over an input or another output", where=file, hint="give it another name")
+        known.add(file.resolve())
     if table is None:
         print_line(heal_snapshot(stage, archives, stating, ledger, captures))
     elif out is None:
@@ -81,16 +83,7 @@ def join(
         raise HearsightError(f"'{unknown.pop()}' is nothing to join by", where="--by", hint=f"give some of {', '.join(KEYS)}")
     if bool(dataset) == (to is not None):
         raise HearsightError("needs one table to join to", where="hearsight join", hint="give --dataset or --to")
-    require_folder(out)
-    _require_new(written(out), [captions, to])
+    for file in written(out):
+        check_output_file(file)
     own = to or load_graph(find_root()).output("split", dataset)
     print_line(join_tables(read_image_table(own), read_image_table(captions, layout, columns), out, column, keys))
-
-
-def _require_new(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
-    """Raise HearsightError if a file to write is an input, or is to be written twice."""
-    known = {path.resolve() for path in inputs if path is not None}
-    for path in filter(None, outputs):
-        if path.resolve() in known:
-            raise HearsightError("would be written over an input or another output", where=path, hint="give it another name")
-        known.add(path.resolve())

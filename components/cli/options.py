@@ -9,23 +9,34 @@ from typing import Annotated, Any
 
 import typer
 
+from components.core.addresses import enclosing_project
 from components.core.errors import HearsightError
 
 Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of the chain.")]
 
 
-def require_folder(file: Path) -> None:
-    """Raise HearsightError unless the folder of a file to write exists, before the work starts; or if it is no regular file."""
+OWN = ("datasets", "ratings", "dvc.lock", "mlflow.db", "releases.jsonl", "takedown.jsonl")
+"""Files and folders of a project that it reads once they are there."""
+
+
+def check_output_file(file: Path, *, replace: bool = False) -> None:
+    """Raise HearsightError, before the work starts, unless a file that a user names may be written.
+
+    Its folder must exist. What is there stays, except with ``replace``: an earlier call's file that this one continues.
+    """
     if not file.parent.is_dir():
         raise HearsightError("there is no such folder", where=file.parent, hint="make it, or write elsewhere")
-    if file.exists() and not file.is_file():
-        raise HearsightError("is no regular file", where=file, hint="write elsewhere")
+    root = enclosing_project(path := file.resolve())
+    if root and path.relative_to(root).parts[0] in OWN:
+        raise HearsightError("is the project's own", where=file, hint="write elsewhere")
+    if file.exists() and not (replace and file.is_file()):
+        raise HearsightError("is there already", where=file, hint="give another name")
 
 
 def refuse_empty_paths(command: Any) -> Any:
     """Return Typer's command with its subcommands, each refusing a path that is '', which would be the current folder."""
     for parameter in command.params:
-        if parameter.type_descriptor.annotation in (Path, list[str]):
+        if parameter.type_descriptor.annotation in (Path, list[str], list[Path]):
             parameter.process_value = partial(_process_path, parameter.process_value, parameter.opts[0])
     for subcommand in getattr(command, "commands", {}).values():
         refuse_empty_paths(subcommand)

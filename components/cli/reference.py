@@ -18,7 +18,8 @@ TARGET = CODE_ROOT / "docs" / "cli.md"
 HEADER = """# The commands
 
 Written by `make docs` from the help texts, filter rules and layouts; edit those. Tables of results are JSON lines when the
-output is not a terminal. An error that a user can correct is one line on standard error and exit code 2.
+output is not a terminal. An error that a user can correct is one line on standard error and exit code 2. A file that you name to
+be written must be new, and none of the project's own; `heal` alone continues its earlier ones.
 
 Also here: [filter rules](#filter-rules), [table layouts](#table-layouts).
 """

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from components.cli.options import check_output_file
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_json, print_line, print_table
@@ -82,6 +83,10 @@ def answer(
     given = _given(url, host, owner)
     if len(given) != 1:
         raise HearsightError("answers one request", where="takedown answer", hint="give one --url, --host or --owner")
+    for path in out or []:
+        check_output_file(path)
+        if path.suffix not in (".html", ".json"):
+            raise HearsightError("is no .html or .json", where=path, hint="print the page from a browser for other kinds")
     receipt = answer_request(find_root(), *given[0], date, releases or [])
     for path in out or []:
         receipt.write(path)
@@ -116,13 +121,14 @@ def scan(url: Url = "", host: Host = "", owner: Owner = "") -> None:
     """Search every file for what is listed, or for a given value: exit code 0 when nothing is left, else 2."""
     from components.tools.takedown.scan import scan as scan_project
 
-    report = scan_project(find_root(), _given(url, host, owner))
+    given = _given(url, host, owner)
+    report = scan_project(find_root(), given)
     print_table(report.left)
     for model in report.models:
         print_line(model)
     totals = {"files": report.files, "stores": ", ".join(report.remotes)}
     print_line({"nothing left" if not report.left else "left": not report.left or len(report.left), **totals})
     if report.left:
-        raise HearsightError(
-            f"{len(report.left)} places hold what is listed", where="takedown scan", hint="run `hearsight takedown purge --yes`"
-        )
+        what = "was asked for" if given else "is listed"
+        hint = "run `hearsight takedown purge --yes`, which removes what is listed"
+        raise HearsightError(f"{len(report.left)} places hold what {what}", where="takedown scan", hint=hint)

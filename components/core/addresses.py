@@ -53,10 +53,15 @@ def find_root() -> Path:
     current = Path.cwd().resolve()
     if (configured := os.environ.get("HEARSIGHT_ROOT")) and main_project(current) == current:
         return Path(configured).resolve()
-    for folder in (current, *current.parents):
-        if (folder / "dvc.yaml").is_file() and (folder / "params.yaml").is_file():
-            return folder
+    if root := enclosing_project(current):
+        return root
     raise HearsightError("no dvc.yaml and params.yaml here or above", where=current, hint="run inside a Hearsight project")
+
+
+def enclosing_project(path: Path) -> Path | None:
+    """Return the nearest folder from an absolute ``path`` upwards that holds dvc.yaml and params.yaml; None without one."""
+    folders = (path, *path.parents)
+    return next((each for each in folders if (each / "dvc.yaml").is_file() and (each / "params.yaml").is_file()), None)
 
 
 def code_path(environment: Mapping[str, str]) -> str:

@@ -166,15 +166,16 @@ def test_the_command_joins_a_published_table_to_the_records_of_a_split(tmp_path)
         (["twice.parquet", "--to", "own.parquet", "--out", "o.csv"], b"has the column 'url' twice"),
         (["own.parquet", "--to", "twice.csv", "--out", "o.csv"], b"has the column 'url' twice"),
         (["binary.parquet", "--to", "own.parquet", "--out", "o.csv"], b"column 'caption': is no text in UTF-8"),
-        (["own.parquet", "--to", "other.parquet", "--out", "own.parquet"], b"written over an input"),
-        (["own.parquet", "--to", "other.parquet", "--out", "./other.parquet"], b"written over an input"),
-        (["o.csv.ambiguous.csv", "--to", "own.parquet", "--out", "o.csv"], b"written over an input"),
+        (["own.parquet", "--to", "own.parquet", "--out", "own.parquet"], b"is there already"),
+        (["own.parquet", "--to", "own.parquet", "--out", "./plain.csv"], b"is there already"),
+        (["own.parquet", "--to", "own.parquet", "--out", "kept.csv"], b"is there already"),
         (["own.parquet", "--to", "own.parquet", "--out", "o.csv", "--column", ""], b"is empty"),
     ],
 )
 def test_errors_are_one_line(tmp_path, words, says):
     own(tmp_path)
     (tmp_path / "plain.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "kept.csv.ambiguous.csv").touch()
     (tmp_path / "torn.parquet").write_bytes(b"PAR1")
     (tmp_path / "twice.csv").write_text("url,url,caption\nhttp://x.example/1.jpg,b,c\n")
     twice = pa.table([["http://x.example/1.jpg"], ["b"], ["c"]], names=["url", "url", "caption"])

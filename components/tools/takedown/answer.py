@@ -88,13 +88,7 @@ class Answer:
         return render(Path(__file__).parent / "data", "receipt.html", width="52rem", **self.plain())
 
     def write(self, path: Path) -> None:
-        """Write the receipt: JSON, or a page to print where the name ends in ``.html``.
-
-        Raises:
-            HearsightError: the name ends in neither ``.json`` nor ``.html``.
-        """
-        if path.suffix not in (".html", ".json"):
-            raise HearsightError("is no .html or .json", where=path, hint="print the page from a browser for other kinds")
+        """Write the receipt: JSON, or a page to print where the name ends in ``.html``."""
         text = self.page() if path.suffix == ".html" else json.dumps(self.plain(), ensure_ascii=False, indent=1) + "\n"
         publish_bytes(path, text.encode())
 

@@ -7,7 +7,7 @@ ledgers, and the file an earlier purge wrote. Content that the current chain sti
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -161,18 +161,24 @@ def _is_in(column: pa.ChunkedArray, keys: Collection[str]) -> pa.ChunkedArray:
     return pc.is_in(column, value_set=pa.array(sorted(keys), column.type))
 
 
-def read_known_removals(root: Path, graph: Graph) -> Content:
-    """Return what journals, an earlier purge and the current crawls' ledgers name as removed."""
+def read_known_removals(root: Path, graph: Graph, entries: Set[str] = frozenset()) -> Content:
+    """Return what journals, an earlier purge and the current crawls' ledgers name as removed.
+
+    Args:
+        entries: hashes of entries: only what was, or may have been, removed for these; empty for all. Images that only removed
+            pages showed, and what a purge removed, are noted without their entry.
+    """
     removed = Content()
     for folder in list_snapshots(root):
         for removal in read_removals(folder):
-            removed.images.update(removal["bodies"])
-            removed.texts.update(removal["texts"])
+            if not entries or not removal["entries"] or entries & set(removal["entries"]):
+                removed.images.update(removal["bodies"])
+                removed.texts.update(removal["texts"])
     if (root / REMOVED).exists():
         earlier = json.loads((root / REMOVED).read_bytes())
         for field_ in fields(removed):
             getattr(removed, field_.name).update(earlier.get(field_.name, []))
-    removed.keys.update(read_marks(graph))
+    removed.keys.update(key for key, mark in read_marks(graph).items() if not entries or mark in entries)
     return removed
 
 

@@ -16,7 +16,7 @@ from components.web.takedown_list import CANONICAL, NAME, Entry, Takedown, hash_
 
 HINTS = {
     "url": "give it as http://host/path, or as file:name for an image of a table",
-    "host": "give a bare name, for example example.org, which covers its subdomains",
+    "host": "give a bare name of two labels or more, as example.org, which covers its subdomains",
     "owner": "give the account as name, name@server or the address of its page",
 }
 
@@ -24,11 +24,12 @@ HINTS = {
 def normalise(kind: str, value: str) -> str:
     """Return ``value`` in the canonical form, which is hashed; raise HearsightError when it is no url, host or owner.
 
-    ``*.example.org`` is the host ``example.org``, which covers its subdomains.
+    ``*.example.org`` is the host ``example.org``, which covers its subdomains. A name of one label, as of a top-level domain, is
+    no host but for ``localhost``.
     """
     value = value.strip().removeprefix("*.") if kind == "host" else value
     normal = CANONICAL[kind](value)
-    if not normal:
+    if not normal or (kind == "host" and "." not in normal and normal != "localhost" and not normal.startswith("[")):
         raise HearsightError(f"'{value}' is no {kind}", where="takedown", hint=HINTS[kind])
     return normal
 

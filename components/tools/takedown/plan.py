@@ -214,15 +214,16 @@ def open_repo(root: Path, locks: ExitStack) -> Any:
         return None
     # DVC takes a second to import.
     from dvc.exceptions import DvcException
+    from dvc.lock import LockError
     from dvc.repo import Repo
 
     try:
         repo = locks.enter_context(Repo(str(root)))
         locks.enter_context(repo.lock)
+    except LockError:  # whose text has a link in terminal codes
+        raise HearsightError("is in use by another command", where=root / ".dvc", hint="wait until it ends") from None
     except DvcException as error:
-        raise HearsightError(
-            f"is in use ({' '.join(str(error).split())[:200]})", where="dvc", hint="wait until the other command ends"
-        ) from None
+        raise HearsightError(" ".join(str(error).split())[:200], where=root / ".dvc", hint="see `dvc status`") from None
     return repo
 
 

@@ -22,6 +22,7 @@ from components.tools.takedown import bucket_objects, evidence, ratings, version
 from components.tools.takedown.covered import find_covered
 from components.tools.takedown.evidence import list_snapshots
 from components.tools.takedown.file_search import ADDRESS_COLUMNS, FileSearch, Matcher, may_hold_crawl_addresses
+from components.tools.takedown.listing import normalise
 from components.tools.takedown.plan import current_digests, open_repo
 from components.tools.takedown.tracked import Tracker
 from components.tracking.recorder import flush_or_warn
@@ -57,7 +58,7 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
     """Search the project's files, DVC's stores and MLflow for listed items.
 
     Args:
-        plain: plain (kind, value) pairs to search for; empty to search for the list's hashes.
+        plain: plain (kind, value) pairs to search for, and what was removed for them; empty to search for the list's hashes.
 
     Raises:
         HearsightError: nothing is listed and nothing is given, or a remote cannot be reached.
@@ -67,7 +68,8 @@ def scan(root: Path, plain: Sequence[tuple[str, str]] = ()) -> Report:
         raise HearsightError("lists nothing", where=root / NAME, hint="give --host, --url or --owner, or add one")
     flush_or_warn(root)  # so that queued run records are searched in MLflow
     graph = load_graph(root)
-    removed = evidence.read_known_removals(root, graph)
+    entries = {entry.sha256 for kind, value in plain if (entry := listed.find(kind, normalise(kind, value)))}
+    removed = evidence.read_known_removals(root, graph, entries) if entries or not plain else evidence.Content()
     removed -= evidence.collect_current(root, graph)
     matcher = Matcher.from_plain(plain, removed.digests) if plain else Matcher(listed, digests=removed.digests)
     search = FileSearch(matcher, removed.names)

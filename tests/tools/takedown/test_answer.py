@@ -175,12 +175,6 @@ def test_an_address_that_nothing_came_from_gets_an_empty_answer_listed_or_not(st
     assert states.added.listed
 
 
-def test_a_receipt_is_written_as_a_page_or_json_only(states: States, tmp_path: Path) -> None:
-    with pytest.raises(HearsightError, match=r"is no \.html or \.json"):
-        states.asked.write(tmp_path / "receipt.pdf")
-    assert not list(tmp_path.iterdir())
-
-
 def test_the_page_says_what_the_json_says_and_names_nobody_else(states: States, tmp_path: Path) -> None:
     for receipt in (states.asked, states.listed, states.dropped, states.purged, states.other):
         for name in ("receipt.json", "receipt.html"):
@@ -226,6 +220,12 @@ def test_the_command_prints_and_writes_the_answer(states: States, tmp_path: Path
 def test_values_are_escaped_on_the_page() -> None:
     page = Answer("url", "http://a.sample/<script>alert(1)</script>", "", False).page()
     assert "<script" not in page and LexborHTMLParser(page).css_first("script") is None
+
+
+def test_the_page_says_of_releases_that_later_ones_left_it_out() -> None:
+    line = {"release": "stamps-1", "dataset": "stamps", "version": "", "held": "yes"}
+    told = [Answer("host", "a.sample", "", *each).page() for each in ((True, [], [], [line]), (False, [], [], [line]), (True,))]
+    assert ["Those made after it was put on our list left it out." in page for page in told] == [True, False, False]
 
 
 def test_an_item_to_rate_is_found_by_whose_it_is_and_not_by_equal_sound_or_pictures(tmp_path: Path, monkeypatch: Any) -> None:

@@ -269,5 +269,5 @@ def test_the_scan_command_reports_its_result_as_exit_code(before: Before, monkey
     assert shown["nothing left"] is True and shown["files"] > 100
     assert hearsight(monkeypatch, root, "takedown", "scan", "--host", STAYS) == 2
     output = capsys.readouterr()
-    assert "places hold what is listed" in output.err and len(output.err.strip().splitlines()) == 1
+    assert "places hold what was asked for" in output.err and len(output.err.strip().splitlines()) == 1
     assert {"where", "what"} == set(json.loads(output.out.splitlines()[0]))

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from dvc.repo import Repo
 
+from components.core.digests import sha256_bytes
 from components.core.errors import HearsightError
+from components.core.ledger import ledger_table
 from components.core.params import read_params_file
 from components.core.shards import write_table
 from components.core.stage_output import StageOutput
 from components.stages.crawl.consent_ledger import SCHEMA, ledger_path
 from components.tools.takedown.listing import add
-from components.tools.takedown.plan import purge
+from components.tools.takedown.plan import open_repo, purge
 from components.tools.takedown.scan import scan
 from components.web.erase import erase
 from components.web.store import FetchStore
-from components.web.takedown_list import NAME, read_takedown
+from components.web.takedown_journal import append_removal
+from components.web.takedown_list import NAME, read_takedown, takedown_row
 from components.web.warc import Entry
 from tests.support import row
+from tests.support.command import hearsight
 from tests.support.settings_files import copy_settings
 from tests.support.takedown.unpack import read_unpacked
+from tests.support.takedown.versions import dvc
 from tests.support.tracking.project import finish
 
 
@@ -78,6 +85,43 @@ def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
     assert scan(root).left == [] and purge(root, apply=True).items == []
 
 
+def test_a_scan_for_a_value_finds_what_was_removed_for_it_and_not_for_another_entry(root: Path) -> None:
+    current = read_params_file(root / "params.yaml")["english"]["crawl"]["snapshot"]
+    image = ("http://media.sample/1.jpg", b"\xff\xd8 an image that only the host's page showed")
+    page = ("http://gone.sample/", b"<p>the host's page")
+    for name in (current, "of-last-year"):
+        with FetchStore(root / "data/store" / name, writer=True) as store:
+            for url, body in (page, image):
+                store.add(Entry(url, 200, type="text/html"), body, [("Content-Type", "text/html")], "OK")
+            store.finish({"web": "open"})
+    add(root, "host", "gone.sample")
+    erase(root / "data/store" / current, read_takedown(root / NAME))
+    erase(root / "data/store/of-last-year", read_takedown(root / NAME))
+    erase(root / "data/store" / current, read_takedown(root / NAME), [image[0]])  # as a crawl removes what no page shows
+    left = scan(root).left
+    assert {item["what"] for item in left} >= {"a WARC record's body"}
+    assert scan(root, [("host", "*.GONE.sample")]).left == left
+    for value in ("nosuch.sample", "www.gone.sample"):
+        assert scan(root, [("host", value)]).left == []
+
+
+def test_a_scan_for_a_value_leaves_out_the_records_and_pages_of_other_entries(root: Path) -> None:
+    entry, _ = add(root, "host", "gone.sample")
+    add(root, "host", "other.sample")
+    snapshot = root / "data/store/of-last-year"
+    snapshot.mkdir(parents=True)
+    (snapshot / "index.jsonl").touch()
+    bodies = [sha256_bytes(b"gone")]
+    append_removal(snapshot, {"before": "", "after": "", "entries": [entry.sha256], "bodies": bodies, "texts": []})
+    finish(root, "crawl", {}, [row("crawl", key="b")])
+    write_table(root / "data/english/crawl/ledger/00001.parquet", ledger_table([takedown_row("a", entry.sha256)]))
+    (root / "data/english/filter/shards/00000.parquet").unlink()  # whose record that is, until the next run
+    (root / "reports" / "copy.html").write_bytes(b"gone")
+    (root / "reports" / "a.jpg").write_bytes(b"a thumbnail by its record's key")
+    assert {item["where"] for item in scan(root, [("host", "gone.sample")]).left} >= {"reports/copy.html", "reports/a.jpg"}
+    assert scan(root, [("host", "other.sample")]).left == []
+
+
 def test_a_purge_removes_statements_about_listed_pages_that_an_older_crawl_kept(root: Path) -> None:
     with FetchStore(root / "data/store/of-last-year", writer=True) as store:
         store.finish({"web": "open"})
@@ -89,6 +133,25 @@ def test_a_purge_removes_statements_about_listed_pages_that_an_older_crawl_kept(
     assert [item["where"] for item in scan(root).left] == ["data/store/of-last-year/consent/english.parquet"]
     assert [item.where for item in purge(root, apply=True).items] == ["data/store/of-last-year/consent/english.parquet"]
     assert scan(root).left == [] and path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [("receipt.pdf", b"is no .html or .json"), ("", b"--out: is empty"), ("nosuch/receipt.html", b"there is no such folder")],
+)
+def test_a_receipt_of_another_kind_or_place_is_refused_before_the_search(root: Path, name: str, says: bytes) -> None:
+    (root / NAME).write_text("no list")  # which the search would refuse
+    done = hearsight("takedown", "answer", "--host", "gone.sample", "-o", "receipt.json", "-o", name, cwd=root)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.count(b"\n") == 1, done.stderr
+    assert not [path for path in root.iterdir() if path.name in ("receipt.json", "receipt.pdf", "nosuch")]
+
+
+def test_another_command_at_the_stores_is_told_in_one_plain_sentence(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dvc.lock.DEFAULT_TIMEOUT", 0)
+    dvc(root, "init", "-q", "--no-scm")
+    with Repo(str(root)) as other, other.lock, pytest.raises(HearsightError) as refused, ExitStack() as locks:
+        open_repo(root, locks)
+    assert str(refused.value) == f"{root / '.dvc'}: is in use by another command — wait until it ends"
 
 
 def test_a_damaged_annotation_store_gives_a_one_line_error(root: Path) -> None:
