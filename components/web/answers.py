@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from components.core.text_encoding import decode_text
 from components.web.consent.policy import Policy
-from components.web.consent.reservations import Reservations, tdmrep_url
+from components.web.consent.reservations import UNREADABLE, Reservations, tdmrep_url
 from components.web.consent.statements import LONGEST, Statement, parse_header_statements
 from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
@@ -233,7 +233,7 @@ class Answers:
 
     def _read_reservations(self, url: str) -> Reservations:
         status, body = self.well_known(url) if self.rules(url).allow(url) else (404, b"")
-        return Reservations.of(body) if 200 <= status < 300 else Reservations()
+        return Reservations.of(body) if 200 <= status < 300 else Reservations() if status in (404, 410) else UNREADABLE
 
     def rules(self, url: str) -> Rules:
         """Return the robots rules for the host of ``url``; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).
@@ -248,9 +248,10 @@ class Answers:
     def _read_rules(self, url: str) -> Rules:
         return Rules.of(*self.well_known(url), self.agent)
 
-    def well_known(self, current: str) -> tuple[int, bytes]:
+    def well_known(self, url: str) -> tuple[int, bytes]:
         """Return status (599 for a failure) and body of a host's robots.txt or tdmrep.json, following redirects."""
-        for _ in range(MAX_REDIRECTS + 1):
+        current, hops = url, 0
+        while hops <= MAX_REDIRECTS:
             if self.taken.url(current):
                 return 599, b""  # rules that must not be read forbid everything
             self.touched.update([current] if self.taken else [])
@@ -263,8 +264,9 @@ class Answers:
             if target is None:
                 status = entry.status if not entry.failure else 599
                 return status, self.store.body(current) if 200 <= entry.status < 300 else b""
-            current = target
-        return 404, b""  # more than five redirects: treated as missing
+            current, hops = target, hops + 1
+        # RFC 9309, 2.3.1.2: a robots.txt behind more redirects is missing. So is what is never asked for.
+        return 404 if url == robots_url(url) or not hops else 599, b""
 
 
 def _listed_outcome(url: str, mark: str) -> Outcome:

@@ -142,7 +142,7 @@ class Healing:
             self._unread = set(self.sought)
             self._seek(archive, most, self._unread, self._read)
         captured = {row.address for row in self.tries if row.rule != "no_capture" and row.value != "404"}
-        # Few archives ever asked for a tdmrep.json: one without captures counts as missing, as that of a live host that fails.
+        # Few archives ever asked for a tdmrep.json: one without captures counts as missing.
         unasked = {url for url in self.sought - captured if url.endswith(TDMREP_PATH)}
         self.rules |= {url: Copy(Entry(url, 404), [], "", "") for url in unasked}
         for url in gone:

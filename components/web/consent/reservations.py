@@ -53,6 +53,10 @@ class Reservations:
         return reserved if length >= 0 else None
 
 
+UNREADABLE = Reservations(_ALL)
+"""Of a file that is neither read nor known to be missing (404, 410): what it states is unknown, and the stricter counts."""
+
+
 def path_of(url: str) -> str:
     """Return the path and query of an address, without percent-encoding."""
     parts = urlsplit(url)

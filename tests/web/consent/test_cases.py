@@ -18,8 +18,8 @@ from tests.support.web.consent_files import drawn, manifest_store, write_image
 
 CASES = [json.loads(line) for line in files("components.web").joinpath("data/consent_cases.jsonl").read_text().splitlines()]
 COLUMNS = {
-    "id", "url", "headers", "meta", "html", "robots", "status", "tdmrep", "documents", "xmp", "c2pa", "agent", "uses", "decision",
-    "rule", "source", "note",
+    "id", "url", "headers", "meta", "html", "robots", "status", "tdmrep", "tdmrep_status", "documents", "xmp", "c2pa", "agent",
+    "uses", "decision", "rule", "source", "note",
 }  # fmt: skip
 KINDS = ("jpeg", "png", "webp")
 DRAWN = {kind: drawn(kind) for kind in KINDS}
@@ -38,7 +38,7 @@ def decide(folder, case, kind="jpeg"):
         status = case.get("status", 200 if "robots" in case else 404)
         add(f"{origin}/robots.txt", case.get("robots", "").encode(), status, [("Content-Type", "text/plain")])
         if "tdmrep" in case:
-            add(f"{origin}/.well-known/tdmrep.json", case["tdmrep"].encode())
+            add(f"{origin}/.well-known/tdmrep.json", case["tdmrep"].encode(), case.get("tdmrep_status", 200))
         for address, text in case.get("documents", {}).items():
             add(address, text.encode(), headers=[("Content-Type", "application/rsl+xml")])
         headers = [(name, value) for name, values in case.get("headers", {}).items() for value in as_list(values)]
