@@ -34,6 +34,7 @@ from components.web.consent.image_metadata import read_image_statements
 from components.web.consent.policy import Policy
 from components.web.consent.readings import read_statement
 from components.web.consent.statements import C2PA, PLUS, RSL, Statement
+from components.web.consent.uses import ALL
 from components.web.html.page_limits import Source, read_pages_within
 from components.web.images.head import FORMATS, detect_format
 from components.web.settings import FetchSettings
@@ -94,7 +95,9 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
     if rule == "robots" and (file := answers.store.get(outcome.threshold)):  # a host that cannot be reached forbids everything
         unread = f"{outcome.threshold} cannot be read ({file.failure}: {file.detail})"
         shown = unread if file.failure else f"{outcome.threshold} ({file.status}): {shown}"
-    statements = []
+    reserved, text = answers.reservation(outcome.final)
+    says = {"no" if reserved else "yes": sorted(ALL)}
+    statements = [{"place": "tdmrep.json", "text": text, "says": says, "licence": None}] if text else []
     for each in stated:
         linked = each.signal == RSL and not each.text.lstrip().startswith("<")
         licence = make_absolute(each.text, outcome.final) if linked else None

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from components.core.text_encoding import decode_text
 from components.web.consent.policy import Policy
-from components.web.consent.reservations import UNREADABLE, Reservations, tdmrep_url
+from components.web.consent.reservations import Reservations, tdmrep_url
 from components.web.consent.statements import LONGEST, Statement, parse_header_statements
 from components.web.robots import Rules, robots_url
 from components.web.settings import FetchSettings
@@ -167,8 +167,9 @@ class Answers:
         Raises:
             NotFetched: one of these, or while a crawl runs a licence that they name, is missing.
         """
-        if self.reserved(url):
-            return "tdm_reserved", "tdmrep.json: 1", tdmrep_url(url)
+        reserved, text = self.reservation(url)
+        if reserved:
+            return "tdm_reserved", f"tdmrep.json: {text}", tdmrep_url(url)
         statements = self.rules(url).statements(url)
         read = self._licence if self._live else self.stored_licence
         refusal = self.consent.find_refusal(statements, url, partial(read, url)) if statements else None
@@ -208,7 +209,7 @@ class Answers:
             NotFetched: one of these is missing.
         """
         by_name = self.rules(url).named and self.rules(url).allow(url)
-        known = urlsplit(url).netloc in self.consent.hosts or by_name or self.reserved(url) is False
+        known = urlsplit(url).netloc in self.consent.hosts or by_name or self.reservation(url)[0] is False
         return known or self.consents(self.rules(url).statements(url), url)
 
     def grant(self, urls: Collection[str]) -> None:
@@ -219,21 +220,25 @@ class Answers:
         """Return whether a page gave consent for an image of one of these addresses."""
         return not self._granted.isdisjoint(urls)
 
-    def reserved(self, url: str) -> bool | None:
-        """Return what the host's tdmrep.json states for ``url``; None without a statement or when the crawl does not use such
-        files.
+    def reservation(self, url: str) -> tuple[bool | None, str]:
+        """Return whether the host's tdmrep.json reserves ``url``, and the rule that says so; (None, '') without a statement or
+        when the crawl does not use such files.
 
         Raises:
             NotFetched: the file is missing.
         """
         origin = tdmrep_url(url)
         if not self.consent.tdmrep or url == origin or (self.unruled and url.startswith(self.unruled)):
-            return None
-        return self._reservations(origin).reserved(url)
+            return None, ""
+        return self._reservations(origin).stated(url)
 
     def _read_reservations(self, url: str) -> Reservations:
         status, body = self.well_known(url) if self.rules(url).allow(url) else (404, b"")
-        return Reservations.of(body) if 200 <= status < 300 else Reservations() if status in (404, 410) else UNREADABLE
+        if 200 <= status < 300:
+            return Reservations.of(body)
+        entry = self.store.get(url)
+        why = (entry and entry.failure) or str(status)
+        return Reservations() if status in (404, 410) else Reservations.of_unreadable(why)
 
     def rules(self, url: str) -> Rules:
         """Return the robots rules for the host of ``url``; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).

@@ -78,3 +78,25 @@ def test_the_table_is_whole_and_each_case_is_once():
     contents = [json.dumps({name: case[name] for name in case if name not in ("id", "note", "source")}) for case in CASES]
     assert len(set(contents)) == len(contents)
     assert {case["decision"] for case in CASES} == {"refused", "permitted", "unstated"}
+
+
+@pytest.mark.parametrize(
+    ("tdmrep", "text", "says"),
+    [
+        (' [{"location": "/art/", "tdm-reservation": "reserved"}]', '{"location": "/art/", "tdm-reservation": "reserved"}', "no"),
+        ('{"Location": "/", "tdm-reservation": 1}', '{"Location": "/", "tdm-reservation": 1}', "no"),
+        ('[{"location": "/", "tdm-reservation": 0}]', '{"location": "/", "tdm-reservation": 0}', "yes"),
+        ('[{"location": "/", "tdm-reserv', None, None),
+        ('[{"location": "/", "tdm-reservation": 1', "cannot be read (no JSON)", "no"),
+    ],
+)
+def test_the_rule_of_tdmrep_json_that_decides_is_stated_as_it_was_written(tmp_path, tdmrep, text, says):
+    found = decide(tmp_path, {"url": "https://example.org/art/a.html", "tdmrep": tdmrep})
+    stated = [(each["place"], each["text"], list(each["says"])) for each in found["statements"]]
+    assert stated == ([("tdmrep.json", text, [says])] if text else [])
+    assert found["statement"] == (f"tdmrep.json: {text}" if says == "no" else "")
+
+
+def test_it_is_stated_why_a_tdmrep_json_cannot_be_read(tmp_path):
+    found = decide(tmp_path, {"url": "https://example.org/art/a.html", "tdmrep": "", "tdmrep_status": 503})
+    assert found["statement"] == "tdmrep.json: cannot be read (503)"
