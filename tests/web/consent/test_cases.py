@@ -72,6 +72,42 @@ def test_statements_in_files_are_read_in_each_format(tmp_path, kind):
             assert (found["decision"], found["rule"]) == (case["decision"], case["rule"]), (kind, case, found)
 
 
+ADDRESS, ROBOTS, TDMREP = (f"https://example.org/{path}" for path in ("p.html", "robots.txt", ".well-known/tdmrep.json"))
+NOWHERE = "http://10.0.0.1/"
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ([Entry(ADDRESS, 404)], ("not_read", "http_status", "404")),
+        ([Entry(ADDRESS, 0, "timeout", "30 s")], ("not_read", "timeout", "30 s")),
+        ([Entry(ADDRESS, 200, "not_a_page", "application/pdf")], ("not_read", "not_a_page", "application/pdf")),
+        ([Entry(ADDRESS, 302, location=ADDRESS)], ("not_read", "redirect", "6 hops")),
+        ([Entry(ADDRESS, 302, location=NOWHERE)], ("not_read", "private_address", "10.0.0.1")),
+        ([Entry(ROBOTS, 503)], ("refused", "robots", f"{ROBOTS} cannot be read (503)")),
+        ([Entry(ROBOTS, 429)], ("refused", "robots", f"{ROBOTS} cannot be read (429)")),
+        (
+            [Entry(ROBOTS, 301, location="/r"), Entry(f"{ADDRESS[:-6]}r", 500)],
+            ("refused", "robots", f"{ROBOTS} cannot be read (500)"),
+        ),
+    ],
+)
+def test_an_address_that_cannot_be_read_is_refused_by_nobody(tmp_path, entries, said):
+    with FetchStore(tmp_path, writer=True) as store:
+        for entry in (Entry(ROBOTS, 404), Entry(TDMREP, 404), *entries):
+            headers = [("Location", entry.location)] if entry.location else []
+            store.add(entry, headers=headers)
+        found = explain(Answers(store, FetchSettings(), consent=Policy(tdmrep=True)), ADDRESS)
+    assert (found["decision"], found["rule"], found["statement"]) == said
+
+
+def test_an_address_that_robots_txt_forbids_is_explained_without_its_tdmrep_json(tmp_path):
+    with FetchStore(tmp_path, writer=True) as store:
+        store.add(Entry(ROBOTS, 200), b"User-agent: *\nDisallow: /p")
+        found = explain(Answers(store, FetchSettings(), consent=Policy(tdmrep=True)), ADDRESS)
+    assert (found["decision"], found["statement"]) == ("refused", f"{ROBOTS} (200): /p.html")
+
+
 def test_the_table_is_whole_and_each_case_is_once():
     assert len(CASES) >= 200 and [case["id"] for case in CASES] == [f"{number:03d}" for number in range(1, len(CASES) + 1)]
     assert all(set(case) <= COLUMNS and case["source"].startswith("https://") for case in CASES)
