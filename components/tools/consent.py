@@ -23,17 +23,18 @@ from components.core.ledger import kept
 from components.core.printing import json_line
 from components.execution.runner import stage_settings
 from components.stages.crawl import Params
-from components.stages.crawl.consent_ledger import HOST, IMAGE, PAGE, POST, SCHEMA, ledger_path
+from components.stages.crawl.consent_ledger import DECIDED, HOST, IMAGE, PAGE, POST, SCHEMA, ledger_path
 from components.stages.crawl.snapshot_builder import STORE, make_policy, open_fetcher
 from components.stages.crawl.sources.consent import read_consent, require_consent
 from components.stages.crawl.sources.source_pages import SourcePage
 from components.tools.snapshots import crawl_stage
-from components.web.answers import Answers
+from components.web.answers import Answers, NotFetched
 from components.web.charset import parse_charset
 from components.web.consent.image_metadata import read_image_statements
 from components.web.consent.policy import Policy
 from components.web.consent.readings import read_statement
 from components.web.consent.statements import C2PA, PLUS, RSL, Statement
+from components.web.consent.uses import ALL
 from components.web.html.page_limits import Source, read_pages_within
 from components.web.images.head import FORMATS, detect_format
 from components.web.settings import FetchSettings
@@ -85,16 +86,22 @@ def explain(answers: Answers, url: str) -> dict[str, Any]:
             source = Source(body, outcome.final, parse_charset(entry.type), answers.agent)
             (page,) = read_pages_within([source], answers.budget)
             own += [] if isinstance(page, Exception) else page.statements
-    stated = [*answers.rules(outcome.final).statements(outcome.final), *own]
+    stated, reserved, text = own, None, ""
+    with suppress(NotFetched):  # of a host, or a file of one, that was not asked
+        stated = [*answers.rules(outcome.final).statements(outcome.final), *own]
+        reserved, text = answers.reservation(outcome.final)
     refusal = (outcome.rule, outcome.value) if outcome.rule else answers.refuse_host(outcome.final)
     refusal = refusal or answers.find_opt_out(url, outcome.final, own)
     permitted = not refusal and (answers.consents(own, outcome.final) or answers.host_agrees(outcome.final))
-    decision = "refused" if refusal else "permitted" if permitted else "unstated"
+    is_read = outcome.rule in (*DECIDED, "crawl_delay")
+    decision = "not_read" if not is_read else "refused" if refusal else "permitted" if permitted else "unstated"
     rule, shown = refusal[:2] if refusal else ("", "")
     if rule == "robots" and (file := answers.store.get(outcome.threshold)):  # a host that cannot be reached forbids everything
-        unread = f"{outcome.threshold} cannot be read ({file.failure}: {file.detail})"
-        shown = unread if file.failure else f"{outcome.threshold} ({file.status}): {shown}"
-    statements = []
+        status, _ = answers.well_known(outcome.threshold)
+        why = f"{file.failure}: {file.detail}" if file.failure else status
+        shown = f"{outcome.threshold} " + (f"({status}): {shown}" if 200 <= status < 300 else f"cannot be read ({why})")
+    says = {"no" if reserved else "yes": sorted(ALL)}
+    statements = [{"place": "tdmrep.json", "text": text, "says": says, "licence": None}] if text else []
     for each in stated:
         linked = each.signal == RSL and not each.text.lstrip().startswith("<")
         licence = make_absolute(each.text, outcome.final) if linked else None

@@ -22,6 +22,7 @@ from components.core.manifest import NAME as MANIFEST
 from components.core.printing import json_line
 from components.core.shards import write_table
 from components.core.stage_output import StageOutput
+from components.core.text_encoding import HEAD_BYTES, decode_text, find_encoding
 from components.stages.crawl.sources.layouts import layout_named
 
 ROLES = {
@@ -37,6 +38,8 @@ OWN = ("key", "image_url", "image_sha256", "phash", "caption", "alt", "language"
 
 ROWS = 65_536
 """Rows of a published layout that are in memory as objects."""
+_BLOCK = 1 << 24
+"""Bytes that are read at once; a row has at most as many."""
 
 
 @dataclass(frozen=True)
@@ -117,20 +120,28 @@ def _unique(path: Path, names: list[str]) -> list[str]:
 
 
 def _read_file(path: Path) -> pa.Table:
+    kind, hint = "table with a header", "give its --layout"
     try:
         if path.suffix.lower() == ".parquet":
             with pq.ParquetFile(path) as file:
                 return file.read(_unique(path, [field.name for field in file.schema_arrow if not pa.types.is_nested(field.type)]))
+        with pa.input_stream(str(path)) as stream:
+            head = stream.read(HEAD_BYTES)
+        encoding, header = find_encoding(head).removesuffix("-sig"), next(iter(decode_text(head, "replace").splitlines()), "")
         tabs = ".tsv" in path.name.lower()
-        parse = csv.ParseOptions(delimiter="\t", quote_char=False) if tabs else csv.ParseOptions(newlines_in_values=True)
-        names = _unique(path, csv.open_csv(path, parse_options=parse).schema.names)
+        mark = "\t" if tabs else max(",;\t|", key=header.count)
+        kind, hint = f"{encoding} table with {mark!r} in its header", "correct that row, save it in UTF-8, or give its --layout"
+        # In one thread, so that errors name the row.
+        read = csv.ReadOptions(encoding=encoding, block_size=_BLOCK, use_threads=False)
+        parse = csv.ParseOptions(delimiter=mark, quote_char=not tabs and '"', newlines_in_values=not tabs)
+        names = _unique(path, csv.open_csv(path, read, parse).schema.names)
         text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
-        return csv.read_csv(path, parse_options=parse, convert_options=text)
+        return csv.read_csv(path, read, parse, text)
     except FileNotFoundError:
         raise HearsightError("there is no such file", where=path, hint="name a table") from None
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = str(error).splitlines()[0][:200]
-        raise HearsightError(f"is no table with a header ({reason})", where=path, hint="give its --layout") from None
+        raise HearsightError(f"is no {kind} ({reason})", where=path, hint=hint) from None
 
 
 def writer_of(path: Path) -> Callable[[pa.Table], None]:

@@ -167,8 +167,9 @@ class Answers:
         Raises:
             NotFetched: one of these, or while a crawl runs a licence that they name, is missing.
         """
-        if self.reserved(url):
-            return "tdm_reserved", "tdmrep.json: 1", tdmrep_url(url)
+        reserved, text = self.reservation(url)
+        if reserved:
+            return "tdm_reserved", f"tdmrep.json: {text}", tdmrep_url(url)
         statements = self.rules(url).statements(url)
         read = self._licence if self._live else self.stored_licence
         refusal = self.consent.find_refusal(statements, url, partial(read, url)) if statements else None
@@ -208,7 +209,7 @@ class Answers:
             NotFetched: one of these is missing.
         """
         by_name = self.rules(url).named and self.rules(url).allow(url)
-        known = urlsplit(url).netloc in self.consent.hosts or by_name or self.reserved(url) is False
+        known = urlsplit(url).netloc in self.consent.hosts or by_name or self.reservation(url)[0] is False
         return known or self.consents(self.rules(url).statements(url), url)
 
     def grant(self, urls: Collection[str]) -> None:
@@ -219,21 +220,25 @@ class Answers:
         """Return whether a page gave consent for an image of one of these addresses."""
         return not self._granted.isdisjoint(urls)
 
-    def reserved(self, url: str) -> bool | None:
-        """Return what the host's tdmrep.json states for ``url``; None without a statement or when the crawl does not use such
-        files.
+    def reservation(self, url: str) -> tuple[bool | None, str]:
+        """Return whether the host's tdmrep.json reserves ``url``, and the rule that says so; (None, '') without a statement or
+        when the crawl does not use such files.
 
         Raises:
             NotFetched: the file is missing.
         """
         origin = tdmrep_url(url)
         if not self.consent.tdmrep or url == origin or (self.unruled and url.startswith(self.unruled)):
-            return None
-        return self._reservations(origin).reserved(url)
+            return None, ""
+        return self._reservations(origin).stated(url)
 
     def _read_reservations(self, url: str) -> Reservations:
         status, body = self.well_known(url) if self.rules(url).allow(url) else (404, b"")
-        return Reservations.of(body) if 200 <= status < 300 else Reservations()
+        if 200 <= status < 300:
+            return Reservations.of(body)
+        entry = self.store.get(url)
+        why = (entry and entry.failure) or str(status)
+        return Reservations() if status in (404, 410) else Reservations.of_unreadable(why)
 
     def rules(self, url: str) -> Rules:
         """Return the robots rules for the host of ``url``; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).
@@ -248,9 +253,10 @@ class Answers:
     def _read_rules(self, url: str) -> Rules:
         return Rules.of(*self.well_known(url), self.agent)
 
-    def well_known(self, current: str) -> tuple[int, bytes]:
+    def well_known(self, url: str) -> tuple[int, bytes]:
         """Return status (599 for a failure) and body of a host's robots.txt or tdmrep.json, following redirects."""
-        for _ in range(MAX_REDIRECTS + 1):
+        current, hops = url, 0
+        while hops <= MAX_REDIRECTS:
             if self.taken.url(current):
                 return 599, b""  # rules that must not be read forbid everything
             self.touched.update([current] if self.taken else [])
@@ -263,8 +269,9 @@ class Answers:
             if target is None:
                 status = entry.status if not entry.failure else 599
                 return status, self.store.body(current) if 200 <= entry.status < 300 else b""
-            current = target
-        return 404, b""  # more than five redirects: treated as missing
+            current, hops = target, hops + 1
+        # RFC 9309, 2.3.1.2: a robots.txt behind more redirects is missing. So is what is never asked for.
+        return 404 if url == robots_url(url) or not hops else 599, b""
 
 
 def _listed_outcome(url: str, mark: str) -> Outcome:

@@ -208,3 +208,33 @@ def test_a_wrong_layout_is_an_error(tmp_path):
     (tmp_path / "t.tsv").write_text("x\n")
     with pytest.raises(HearsightError, match="is not of the layout"):
         read_image_table(tmp_path / "t.tsv", "cc3m")
+
+
+LINES = ["url{0}caption", 'http://x.example/1.jpg{0}"a{0}café"']
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_a_table_is_read_with_the_separator_of_its_header_and_in_its_encoding(tmp_path, mark, encoding):
+    (tmp_path / "t.csv").write_bytes("\n".join(LINES).format(mark).encode(encoding))
+    table = read_image_table(tmp_path / "t.csv")
+    assert table.table.to_pylist() == [{"url": "http://x.example/1.jpg", "caption": f"a{mark}café"}]
+
+
+def test_a_cell_may_be_large(tmp_path):
+    (tmp_path / "t.csv").write_text("url,caption\nhttp://x.example/1.jpg," + "x" * 5_000_000 + "\nhttp://x.example/2.jpg,b\n")
+    assert [len(caption) for caption in read_image_table(tmp_path / "t.csv").strings("caption").to_pylist()] == [5_000_000, 1]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"url;caption\na;b\na;b;c\n", r"utf-8 table with ';' in its header .*Row #3: Expected 2 columns, got 3: a;b;c"),
+        ("url,caption\na,café\n".encode("latin-1"), r"utf-8 table with ',' in its header .*Row #2: .*UTF8.*save it in UTF-8"),
+        ("url,légende\na,b\n".encode("latin-1"), r"utf-8 table with ',' in its header .*utf-8.*save it in UTF-8"),
+    ],
+)  # fmt: skip
+def test_an_error_in_a_table_names_its_row_separator_and_encoding(tmp_path, content, says):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(HearsightError, match=says):
+        read_image_table(tmp_path / "t.csv")

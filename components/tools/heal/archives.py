@@ -43,7 +43,8 @@ class Archive:
         archive = cls(kind, index, replay.strip())
         sizes = {"cdx": (True,), "timemap": (True, False), "timegate": (False,)}
         whole = "{url}" in index and (not replay or all(name in replay for name in ("{url}", "{timestamp}")))
-        if bool(replay) not in sizes.get(kind, ()) or not whole or not normalise(archive.index_url("http://a.example/")):
+        own_host = all(normalise(part.partition("{url}")[0]) for part in (index, replay or index))
+        if bool(replay) not in sizes.get(kind, ()) or not whole or not own_host:
             raise HearsightError(f"'{text[:120]}' names no archive", where="--archive", hint=f"write for example '{_EXAMPLE}'")
         return archive
 

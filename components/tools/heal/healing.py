@@ -11,16 +11,16 @@ newest captures of these files stand in for a host that is gone. What is unknown
 
 from __future__ import annotations
 
-import csv
 from collections import ChainMap, Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.core.addresses import main_project
+from components.core.errors import HearsightError
 from components.core.files import publish_bytes
+from components.core.text_encoding import csv_text
 from components.execution.stage import Stage
 from components.stages.crawl.image_decoding import decode_results
 from components.stages.crawl.snapshot_builder import STORE, make_answers, open_fetcher
@@ -142,7 +142,7 @@ class Healing:
             self._unread = set(self.sought)
             self._seek(archive, most, self._unread, self._read)
         captured = {row.address for row in self.tries if row.rule != "no_capture" and row.value != "404"}
-        # Few archives ever asked for a tdmrep.json: one without captures counts as missing, as that of a live host that fails.
+        # Few archives ever asked for a tdmrep.json: one without captures counts as missing.
         unasked = {url for url in self.sought - captured if url.endswith(TDMREP_PATH)}
         self.rules |= {url: Copy(Entry(url, 404), [], "", "") for url in unasked}
         for url in gone:
@@ -270,6 +270,9 @@ def heal(
     if taken and folder.exists():
         erase(folder, taken, find_answered_urls(folder, (), taken))
     with FetchStore(folder, writer=True) as store:
+        if ledger.is_file() and ledger.read_bytes().splitlines()[:1] != [",".join(Try._fields).encode()]:
+            raise HearsightError("is no ledger of heal", where=ledger, hint="give --ledger another name")
+        earlier = [Try(**row).mask(taken) for row in read_csv(ledger, Try._fields)] if ledger.exists() else []
         hosts = {host_of(url) for url in stated}
         busy = [entry for entry in store if entry.failure in TRANSIENT or entry.status in RETRY_STATUS]
         # An archive, which is any other host, is asked again, and what was never sent.
@@ -277,10 +280,7 @@ def heal(
         with open_fetcher(stage, stage.params, store, taken) as fetcher:
             healing = Healing(stage, fetcher, taken, stated)
             healing.run(archives, most)
-        earlier = [Try(**row).mask(taken) for row in read_csv(ledger, Try._fields)] if ledger.exists() else []
-        text = StringIO(newline="")
-        csv.writer(text).writerows([Try._fields, *dict.fromkeys([*earlier, *healing.tries])])
-        publish_bytes(ledger, text.getvalue().encode())
+        publish_bytes(ledger, csv_text(Try._fields, dict.fromkeys([*earlier, *healing.tries])).encode())
         healed = {host_of(url) for url in healing.copies}
         for copy in (*healing.rules.values(), *healing.copies.values()):
             if copy.at and host_of(copy.entry.url) in healed:

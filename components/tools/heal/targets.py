@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -21,10 +22,14 @@ from components.tools.heal.healing import Copy, Stated, heal, is_dead
 from components.tools.image_tables import ImageTable, read_image_table, writer_of
 from components.tools.snapshots import require_changeable, run_anew
 from components.web.erase import COUNTED
+from components.web.images.contrast import EXACT
 from components.web.store import BaseStore, FetchStore
 from components.web.takedown_list import NAME, Takedown, read_takedown
 from components.web.urls import host_of, normalise
 from components.web.warc import Entry
+
+_FORMS = re.compile("[0-9a-f]{64}"), re.compile(f"[{EXACT}0-9a-f][0-9a-f]{{15}}")
+"""Of a sha256 and a perceptual hash; other values state nothing."""
 
 
 class _Healed(FetchStore):
@@ -97,8 +102,8 @@ def _stated(stage: Stage, urls: Collection[str], sources: Sequence[str | ImageTa
     for source in sources:
         found: defaultdict[str, tuple[set[str], set[str]]] = defaultdict(lambda: (set(), set()))
         for url, *digests in _digests(stage, source, urls, taken):
-            for known, digest in zip(found[url], digests, strict=True):
-                known.update({digest} - {""})
+            for known, digest, form in zip(found[url], digests, _FORMS, strict=True):
+                known.update({digest} if form.fullmatch(digest) else ())
         for url, (sha256, phash) in found.items():
             if url in stated and not any(stated[url]):
                 stated[url] = Stated(frozenset(sha256), frozenset(phash))

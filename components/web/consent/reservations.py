@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from components.core.printing import json_line
+
 TDMREP_PATH = "/.well-known/tdmrep.json"
-_MOST_RULES = 1000
-_ALL = (("/", True),)
+_MOST_RULES, _SHOWN = 1000, 200
 _ORIGIN = re.compile(r"(?:https?:)?//[^/]*", re.I)
 
 
@@ -19,8 +20,8 @@ _ORIGIN = re.compile(r"(?:https?:)?//[^/]*", re.I)
 class Reservations:
     """A host's ``tdmrep.json``: which paths are reserved."""
 
-    rules: tuple[tuple[str, bool], ...] = ()
-    """(path pattern, reserved)"""
+    rules: tuple[tuple[str, bool, str], ...] = ()
+    """(path pattern, reserved, what says so: the start of the rule as JSON, or why the file cannot be read)"""
 
     @classmethod
     def of(cls, body: bytes) -> Reservations:
@@ -29,11 +30,13 @@ class Reservations:
         """
         try:
             content: Any = json.loads(body)
+            items = [content] if isinstance(content, Mapping) else content if isinstance(content, list) else []
+            texts = [json_line(item)[:_SHOWN] for item in items[:_MOST_RULES]]
         except (ValueError, RecursionError):
-            return cls(_ALL if body.lstrip()[:1] in (b"[", b"{") and b"tdm-reservation" in body.lower() else ())
-        rules: list[tuple[str, bool]] = []
-        items = [content] if isinstance(content, Mapping) else content if isinstance(content, list) else []
-        for item in items[:_MOST_RULES]:
+            meant = body.lstrip()[:1] in (b"[", b"{") and b"tdm-reservation" in body.lower()
+            return cls.of_unreadable("no JSON") if meant else cls()
+        rules: list[tuple[str, bool, str]] = []
+        for item, text in zip(items, texts, strict=False):
             stated = {name.lower(): value for name, value in item.items()} if isinstance(item, Mapping) else {}
             if "tdm-reservation" not in stated:
                 continue
@@ -41,16 +44,21 @@ class Reservations:
             reserved = isinstance(value, bool) or str(value).strip() != "0"
             for place in places if isinstance(places, list) and places else [places]:
                 if isinstance(place, str) and not _ORIGIN.match(place):
-                    rules.append((place, reserved))
+                    rules.append((place, reserved, text))
                 elif reserved:  # what is reserved without a path, or with an address, is reserved all the same
-                    rules.append((_ORIGIN.sub("", place) if isinstance(place, str) else "/", True))
-        return cls((*rules, *(_ALL if len(items) > _MOST_RULES else ())))
+                    rules.append((_ORIGIN.sub("", place) if isinstance(place, str) else "/", True, text))
+        return cls((*rules, ("/", True, f"more than {_MOST_RULES} rules"))) if len(items) > _MOST_RULES else cls(tuple(rules))
 
-    def reserved(self, url: str) -> bool | None:
-        """Return what the most specific (longest) matching rule states; a reservation wins among equals. None without a match."""
+    @classmethod
+    def of_unreadable(cls, why: str) -> Reservations:
+        """Return those of a file that cannot be read: what it states is unknown, and the stricter counts."""
+        return cls((("/", True, f"cannot be read ({why})"),))
+
+    def stated(self, url: str) -> tuple[bool | None, str]:
+        """Return what the most specific (longest) matching rule states, and the rule; a reservation wins among equals."""
         path = path_of(url)
-        length, reserved = max(((match_path(pattern, path), reserved) for pattern, reserved in self.rules), default=(-1, False))
-        return reserved if length >= 0 else None
+        length, reserved, text = max(((match_path(rule[0], path), *rule[1:]) for rule in self.rules), default=(-1, False, ""))
+        return (reserved, text) if length >= 0 else (None, "")
 
 
 def path_of(url: str) -> str:

@@ -210,6 +210,17 @@ def page(*headers: tuple[str, str], images: tuple[str, ...] = (f"{A}/1.jpg",), l
         ),
         pytest.param(
             {
+                "/p0.html": page(images=(f"{A}/1.jpg", f"{B}/1.jpg", f"{C}/1.jpg")),
+                f"{B}/.well-known/tdmrep.json": Thing(b"", status=403),
+                f"{C}/.well-known/tdmrep.json": Thing(CHALLENGE),
+                f"{C}/1.jpg": jpeg(4),
+            },
+            {"tdmrep": True, **TRAIN},
+            {"tdmrep": True, **TRAIN},
+            id="a reservation that cannot be read",
+        ),
+        pytest.param(
+            {
                 "/p0.html": page(images=(f"{A}/1.jpg", f"{B}/1.jpg")),
                 f"{A}/1.jpg": jpeg(1, xmp="DMI-PROHIBITED"),
                 f"{B}/1.jpg": jpeg(2, ("Content-Usage", "train-ai=y"), xmp="DMI-PROHIBITED"),

@@ -37,7 +37,7 @@ PAGE_SIGNALS = {
     "header-date": ([(XRT, "unavailable_after: Wed, 25 Jun 2036 15:00:00 GMT, noai")], [], "X-Robots-Tag: noai"),
     "tdm-header": ([("TDM-Reservation", "1")], [], "header tdm-reservation: 1"),
     "both": ([(XRT, "noindex")], [("robots", "noai")], "meta robots: noai"),
-    "reserved": ([], [], "tdmrep.json: 1"),
+    "reserved": ([], [], 'tdmrep.json: {"location": "/reserved", "tdm-reservation": 1}'),
 }
 """Name → headers, meta tags, and the statement that drops the page ('' for a page that is kept)."""
 RESERVED = json.dumps([{"location": "/reserved", "tdm-reservation": 1}, {"location": "/", "tdm-reservation": 0}])
@@ -104,7 +104,9 @@ def test_a_page_is_dropped_by_the_same_statement_in_every_source(kind, crawl, tm
     }
     pages, images, asked = crawl(things, **write_source(kind, tmp_path))
     for name, (_, _, said) in PAGE_SIGNALS.items():
-        rule = {"none": "noindex", "1": "tdm_reserved", "": ""}.get(said.rpartition(" ")[2], said.rpartition(" ")[2])
+        rule = {"none": "noindex", "1": "tdm_reserved", "1}": "tdm_reserved", "": ""}.get(
+            said.rpartition(" ")[2], said.rpartition(" ")[2]
+        )
         assert pages[page_address(name)] == (rule, said), name
         assert images.get(image_address(name)) == (None if rule else ("", "")), name
         assert name == "reserved" or (image_address(name) in asked) == (not rule), name
@@ -183,7 +185,9 @@ def test_an_image_that_names_the_hosts_reservations_does_not_hide_them(crawl):
         images[1]: Thing(JPEG, "image/jpeg"),
     }
     _, rows, _ = crawl(things, seeds=[page_address("all")], hosts=["pages.sample"])
-    assert rows[images[1]] == ("tdm_reserved", "tdmrep.json: 1") and rows[images[0]][0]
+    assert (
+        rows[images[1]] == ("tdm_reserved", 'tdmrep.json: {"location": "/reserved", "tdm-reservation": 1}') and rows[images[0]][0]
+    )
 
 
 FORBIDDEN = "User-agent: *\r\nDisallow: /\r\n"

@@ -110,6 +110,30 @@ def test_the_perceptual_hash_is_accepted_where_it_is_equal(tmp_path, web, archiv
     assert not any("robot.jpg" in path or "noai.jpg" in path for path in archive.asked), "what states nothing is not asked for"
 
 
+def test_what_is_no_digest_states_nothing(tmp_path, web, archive):
+    good, table, url = sha256_bytes(GOOD), tmp_path / "rows.csv", web.url("/archived.jpg")
+    archive.hold(url, plain(GOOD))
+    wrong = [f"{url},zzz,", f"{web.url('/1')},{good[1:]},", f"{web.url('/2')},{good}0,", f"{web.url('/3')},,none"]
+    table.write_text("\n".join(["url,sha256,phash", *wrong]) + "\n")
+    (tmp_path / "more.csv").write_text(f"url,sha256\n{url},{good.upper()}\n")
+    job, out, ledger = stage(tmp_path, web), tmp_path / "o.csv", tmp_path / "l.csv"
+    done = heal_table(job, read_image_table(table), [Archive.parse(archive.cdx)], [], ledger, 5, out)
+    assert (done["left"], done["requests"], archive.asked) == ({"refused no_digest": 4}, 0, [])
+    more = [str(tmp_path / "more.csv")]
+    done = heal_table(job, read_image_table(table), [Archive.parse(archive.cdx)], more, ledger, 5, out)
+    assert (done["left"], done["healed"]) == ({"refused no_digest": 3}, 1), "the next source that states one counts"
+
+
+def test_a_file_that_is_no_ledger_is_refused_before_any_request(tmp_path, web, archive):
+    (table := tmp_path / "rows.csv").write_text(f"url,sha256\n{web.url('/archived.jpg')},{sha256_bytes(GOOD)}\n")
+    (ledger := tmp_path / "notes.csv").write_text("a,b\n1,2\n")
+    archive.hold(web.url("/archived.jpg"), plain(GOOD))
+    with pytest.raises(HearsightError, match="is no ledger of heal — give --ledger another name"):
+        specs = [Archive.parse(archive.cdx)]
+        heal_table(stage(tmp_path, web), read_image_table(table), specs, [], ledger, 5, tmp_path / "o.csv")
+    assert not archive.asked and ledger.read_text() == "a,b\n1,2\n"
+
+
 def test_a_copy_is_refused_for_what_stands_in_it_or_in_its_headers_and_where_its_host_does_not_answer(tmp_path, web, archive):
     xmp = '<x:xmpmeta><rdf:Description plus:DataMining="http://ns.useplus.org/ldf/vocab/DMI-PROHIBITED"/></x:xmpmeta>'
     marked = write_image(drawn("jpeg"), "jpeg", xmp=xmp)
@@ -256,7 +280,8 @@ def test_a_timemap_gives_its_mementos_and_an_html_page_is_none():
 
 @pytest.mark.parametrize(
     "text", ["", "cdx", "cdx:http://a.example/{url}", "cdx:http://a.example/{url} http://a.example/{url}", "timegate:ftp://a/{url}",
-             "timemap:http://a.example/", "wayback:http://a.example/{url}"]
+             "timemap:http://a.example/", "wayback:http://a.example/{url}", "timegate:{url}", "timemap:http://{url}",
+             "cdx:http://a.example/{url} {url}?{timestamp}"]
 )  # fmt: skip
 def test_what_is_no_archive_is_refused(text):
     with pytest.raises(HearsightError, match="names no archive"):

@@ -95,24 +95,24 @@ def test_consent_must_be_explicit():
 )
 def test_tdmrep_rules_match_like_robots_rules(rules, reserved):
     body = json.dumps([{"location": where, "tdm-reservation": value} for where, value in rules]).encode()
-    assert Reservations.of(body).reserved("http://a.sample/images/free/a.jpg") is reserved
+    assert Reservations.of(body).stated("http://a.sample/images/free/a.jpg")[0] is reserved
 
 
 def test_a_tdmrep_file_that_cannot_be_read_as_a_whole_reserves():
     rules = [{"location": f"/{number}/", "tdm-reservation": 0} for number in range(1000)]
-    assert Reservations.of(json.dumps(rules).encode()).reserved("http://a.sample/x") is None
+    assert Reservations.of(json.dumps(rules).encode()).stated("http://a.sample/x")[0] is None
     last = json.dumps([*rules, {"location": "/x", "tdm-reservation": 1}]).encode()
-    assert Reservations.of(last).reserved("http://a.sample/x") is True
-    assert Reservations.of(last[:-20]).reserved("http://a.sample/x") is True, "cut, as a file that is too long"
-    assert Reservations.of(b"<html>tdm-reservation").reserved("http://a.sample/x") is None
+    assert Reservations.of(last).stated("http://a.sample/x")[0] is True
+    assert Reservations.of(last[:-20]).stated("http://a.sample/x")[0] is True, "cut, as a file that is too long"
+    assert Reservations.of(b"<html>tdm-reservation").stated("http://a.sample/x")[0] is None
 
 
 @pytest.mark.parametrize("where", ["/café/", "/caf%C3%A9/", "/caf%c3%a9/*.jpg$"])
 def test_a_tdmrep_rule_matches_every_spelling_of_an_address(where):
     for encoding in ("utf-8", "utf-8-sig", "utf-16"):
         rules = Reservations.of(json.dumps([{"location": where, "tdm-reservation": 1}], ensure_ascii=False).encode(encoding))
-        assert rules.reserved("http://a.sample/caf%C3%A9/a.jpg") and rules.reserved("http://a.sample/café/a.jpg")
-        assert rules.reserved("http://a.sample/cafe/a.jpg") is None
+        assert rules.stated("http://a.sample/caf%C3%A9/a.jpg")[0] and rules.stated("http://a.sample/café/a.jpg")[0]
+        assert rules.stated("http://a.sample/cafe/a.jpg")[0] is None
 
 
 @given(st.lists(st.sampled_from(["/", "a", "b", "*", "$", ".jpg"]), max_size=12), st.text("ab/.jpg", max_size=20))
@@ -122,13 +122,13 @@ def test_patterns_match_like_the_equivalent_regular_expression(pieces, path):
     pattern = "/" + "".join(pieces)
     core = pattern.removesuffix("$")
     expression = ".*".join(re.escape(part) for part in core.split("*")) + ("$" if pattern.endswith("$") else "")
-    result = Reservations(((pattern, True),)).reserved(f"http://a.sample/{path}")
+    result = Reservations(((pattern, True, ""),)).stated(f"http://a.sample/{path}")[0]
     assert (result is True) == bool(re.match(expression.removesuffix("$") + (r"\Z" if pattern.endswith("$") else ""), f"/{path}"))
 
 
 def test_a_hostile_pattern_matches_quickly():
     start = time.process_time()
-    Reservations((("/" + "*a" * 2000 + "$", True),)).reserved("http://a.sample/" + "a" * 4000 + "b")
+    Reservations((("/" + "*a" * 2000 + "$", True, ""),)).stated("http://a.sample/" + "a" * 4000 + "b")
     # Tried out in every way it would take longer than the universe has.
     assert time.process_time() - start < 60.0
 
@@ -183,11 +183,27 @@ def test_reserved_paths_are_not_requested(crawl):
         f"{A}/p0.html": Thing(html(f"{M}/x.jpg", f"{M}/free/x.jpg")),
     }
     _, images, asked = crawl(things, tdmrep=True)
-    assert images[f"{M}/x.jpg"] == ("tdm_reserved", "tdmrep.json: 1", f"{M}/.well-known/tdmrep.json")
+    assert images[f"{M}/x.jpg"] == (
+        "tdm_reserved",
+        'tdmrep.json: {"location": "/", "tdm-reservation": 1}',
+        f"{M}/.well-known/tdmrep.json",
+    )
     assert images[f"{M}/free/x.jpg"][0] == "" and f"{M}/x.jpg" not in asked
     assert asked.count(f"{M}/.well-known/tdmrep.json") == asked.count(f"{A}/.well-known/tdmrep.json") == 1
     _, _, asked = crawl(things, snapshot="without")
     assert not [url for url in asked if "tdmrep" in url]
+
+
+LOST = [Thing(b"", status=503), Thing(b"", status=403), Thing(b"<script>window._cf_chl_opt={}</script>", "text/html"),
+        Thing(b"", status=302, headers=[("Location", "/.well-known/tdmrep.json")], validator="none")]  # fmt: skip
+
+
+@pytest.mark.parametrize("lost", LOST, ids=["503", "403", "challenge", "redirects"])
+def test_a_reservation_that_cannot_be_read_reserves_and_a_missing_one_does_not(crawl, lost):
+    things = {f"{A}/p0.html": Thing(html(f"{M}/x.jpg", f"{A}/x.jpg")), f"{M}/x.jpg": jpeg(), f"{A}/x.jpg": jpeg()}
+    _, images, asked = crawl({**things, f"{M}/.well-known/tdmrep.json": lost}, tdmrep=True, retries=0)
+    assert images[f"{M}/x.jpg"][0] == "tdm_reserved" and f"{M}/x.jpg" not in asked
+    assert images[f"{A}/x.jpg"][0] == ""
 
 
 def test_opt_in_keeps_only_items_with_consent(crawl):
