@@ -80,6 +80,8 @@ def read_image_table(path: Path, layout: str = "", columns: str = "") -> ImageTa
     Raises:
         HearsightError: it cannot be read, has a column twice, or names no image.
     """
+    if not (path.is_file() if layout else path.exists()):
+        raise HearsightError("there is no such file", where=path, hint="name a table")
     records = sorted((path / "records").glob("*.csv"))
     if layout:
         schema = pa.schema([(name, pa.string()) for name in ("url", "caption", "rule")])
@@ -105,8 +107,6 @@ def read_image_table(path: Path, layout: str = "", columns: str = "") -> ImageTa
 
 
 def _batches(path: Path, layout: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    if not path.is_file():
-        raise HearsightError("there is no such file", where=path, hint="name a table")
     rows = layout_named(layout, "--layout").rows(path, path.name)
     while batch := list(islice(rows, ROWS)):
         columns = ([getattr(row, name) for row in batch] for name in schema.names)
@@ -131,14 +131,11 @@ def _read_file(path: Path) -> pa.Table:
         tabs = ".tsv" in path.name.lower()
         mark = "\t" if tabs else max(",;\t|", key=header.count)
         kind, hint = f"{encoding} table with {mark!r} in its header", "correct that row, save it in UTF-8, or give its --layout"
-        # In one thread, so that errors name the row.
-        read = csv.ReadOptions(encoding=encoding, block_size=_BLOCK, use_threads=False)
+        read = csv.ReadOptions(encoding=encoding, block_size=_BLOCK, use_threads=False)  # so that errors name the row
         parse = csv.ParseOptions(delimiter=mark, quote_char=not tabs and '"', newlines_in_values=not tabs)
         names = _unique(path, csv.open_csv(path, read, parse).schema.names)
         text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
         return csv.read_csv(path, read, parse, text)
-    except FileNotFoundError:
-        raise HearsightError("there is no such file", where=path, hint="name a table") from None
     except (pa.ArrowException, OSError, UnicodeError) as error:
         reason = str(error).splitlines()[0][:200]
         raise HearsightError(f"is no {kind} ({reason})", where=path, hint=hint) from None

@@ -147,15 +147,9 @@ def require_changeable(stage: Stage) -> Path:
     """Return the folder of a crawl's snapshot. Raises HearsightError: it is not complete, or the base of a later one."""
     folder = main_project(stage.project) / STORE / stage.params.snapshot
     if not (folder / "COMPLETE").exists():
-        raise HearsightError(
-            f"the snapshot '{folder.name}' is not complete",
-            where=folder,
-            hint=f"run `hearsight run crawl --dataset {stage.dataset}`, which repeats failed requests itself",
-        )
+        hint = f"run `hearsight run crawl --dataset {stage.dataset}`, which repeats failed requests itself"
+        raise HearsightError(f"the snapshot '{folder.name}' is not complete", where=folder, hint=hint)
     for later in find_dependents(folder):
-        raise HearsightError(
-            f"the later snapshot '{later.name}' is based on it, so it must not change",
-            where=folder,
-            hint=f"retry '{later.name}', or crawl the next day",
-        )
+        what = f"the later snapshot '{later.name}' is based on it, so it must not change"
+        raise HearsightError(what, where=folder, hint=f"retry '{later.name}', or crawl the next day")
     return folder

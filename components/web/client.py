@@ -180,7 +180,9 @@ class Client:
                     self.store.add(Entry(url, 0, "retry_later", "host asked for more than crawl.max_retry_after"))
                     return
                 if host.given_up:
-                    self.store.add(_given_up(url, self.settings.budget.host_failures))
+                    limit = self.settings.budget.host_failures
+                    detail = f"{limit} failures or slow answers in a row"
+                    self.store.add(Entry(url, 0, "host_failing", detail, threshold=f"fewer than {limit}"))
                     return
                 answer, slow = await self._timed(host, url, role)
                 entry = answer.entry
@@ -237,7 +239,3 @@ class Client:
                 where=self.store.folder,
                 hint="check the network and run the stage again; fetched answers are kept",
             )
-
-
-def _given_up(url: str, failures: int) -> Entry:
-    return Entry(url, 0, "host_failing", f"{failures} failures or slow answers in a row", threshold=f"fewer than {failures}")

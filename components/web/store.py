@@ -128,11 +128,8 @@ class FetchStore:
         if completion is None:
             raise HearsightError("is not complete", where=self.folder, hint="run the crawl stage again")
         if completion["digest"] != self.digest():
-            raise HearsightError(
-                "was changed after it was completed",
-                where=self.folder,
-                hint="restore it, or remove the folder and crawl again",
-            )
+            hint = "restore it, or remove the folder and crawl again"
+            raise HearsightError("was changed after it was completed", where=self.folder, hint=hint)
         check_held(self.folder, self.bases, self._entries.values())
         return str(completion["digest"])
 

@@ -43,13 +43,13 @@ def read(data: bytes, where: str) -> pa.Table:
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False, quoted_strings_can_be_null=False
         )
         options = csv.ReadOptions(column_names=names, skip_rows=1, use_threads=False)
-        table = csv.read_csv(io.BytesIO(data), options, parse, convert).combine_chunks()
+        table = csv.read_csv(io.BytesIO(data), options, parse, convert)
     except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
         raise _damaged(str(error), where) from None
     rows = table.num_rows
     empty = pa.array([""] * rows, pa.string())
-    columns = {name: _column(table, name) if name in names else empty for name in (*REQUIRED, "time", "seconds")}
-    source = _column(table, "source") if "source" in names else empty
+    columns = {name: table[name].combine_chunks() if name in names else empty for name in (*REQUIRED, "time", "seconds")}
+    source = table["source"].combine_chunks() if "source" in names else empty
     named = pc.if_else(pc.equal(pc.utf8_trim_whitespace(source), ""), "csv", source)
     # Of a model, also where another program has dropped the column.
     columns["source"] = pc.if_else(pc.starts_with(columns["rater"], f"{BY_MODEL}:"), BY_MODEL, named)
@@ -66,11 +66,6 @@ def write(ratings: pa.Table) -> bytes:
             continue
         return target.getvalue()
     raise AssertionError("Arrow writes quoted text")
-
-
-def _column(table: pa.Table, name: str) -> pa.StringArray:
-    column = table.column(name)
-    return column.chunk(0) if column.num_chunks else pa.array([], pa.string())
 
 
 def _require_columns(names: list[str], where: str) -> None:

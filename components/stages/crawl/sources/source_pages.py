@@ -199,19 +199,11 @@ def write_pages(path: Path, pages: Iterable[SourcePage]) -> None:
                 | {
                     "row": page.row,
                     "statements": [asdict(statement) for statement in page.statements],
-                    "images": [_to_row(candidate) for candidate in page.candidates],
+                    "images": [vars(candidate) | {"context": to_row(candidate.context)} for candidate in page.candidates],
                 }
                 for page in group
             ]
             writer.write_table(pa.Table.from_pylist(rows, schema=SCHEMA))
-
-
-def _to_row(candidate: Candidate) -> dict[str, Any]:
-    return vars(candidate) | {"context": to_row(candidate.context)}
-
-
-def _from_row(image: dict[str, Any]) -> Candidate:
-    return Candidate(**image | {"context": from_row(image["context"])})
 
 
 def read_pages(path: Path) -> Iterator[SourcePage]:
@@ -219,7 +211,7 @@ def read_pages(path: Path) -> Iterator[SourcePage]:
     with pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             for page in file.read_row_group(group, use_threads=False).to_pylist():
-                candidates = [_from_row(image) for image in page.pop("images")]
+                candidates = [Candidate(**image | {"context": from_row(image["context"])}) for image in page.pop("images")]
                 statements = tuple(Statement(**statement) for statement in page.pop("statements"))
                 yield SourcePage(candidates=candidates, statements=statements, **page)
 
