@@ -238,7 +238,8 @@ class Answers:
             return Reservations.of(body)
         entry = self.store.get(url)
         why = (entry and entry.failure) or str(status)
-        return Reservations() if status in (404, 410) else Reservations.of_unreadable(why)
+        absent = 400 <= status < 500 and status != 429  # as of a robots.txt (RFC 9309, 2.3.1.3): buckets answer 403 for no file
+        return Reservations() if absent else Reservations.of_unreadable(why)
 
     def rules(self, url: str) -> Rules:
         """Return the robots rules for the host of ``url``; redirects of robots.txt are followed (RFC 9309, 2.3.1.2).

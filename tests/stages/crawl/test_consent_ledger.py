@@ -211,7 +211,7 @@ def page(*headers: tuple[str, str], images: tuple[str, ...] = (f"{A}/1.jpg",), l
         pytest.param(
             {
                 "/p0.html": page(images=(f"{A}/1.jpg", f"{B}/1.jpg", f"{C}/1.jpg")),
-                f"{B}/.well-known/tdmrep.json": Thing(b"", status=403),
+                f"{B}/.well-known/tdmrep.json": Thing(b"", status=503),
                 f"{C}/.well-known/tdmrep.json": Thing(CHALLENGE),
                 f"{C}/1.jpg": jpeg(4),
             },

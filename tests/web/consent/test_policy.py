@@ -194,16 +194,23 @@ def test_reserved_paths_are_not_requested(crawl):
     assert not [url for url in asked if "tdmrep" in url]
 
 
-LOST = [Thing(b"", status=503), Thing(b"", status=403), Thing(b"<script>window._cf_chl_opt={}</script>", "text/html"),
+LOST = [Thing(b"", status=503), Thing(b"", status=429), Thing(b"<script>window._cf_chl_opt={}</script>", "text/html"),
         Thing(b"", status=302, headers=[("Location", "/.well-known/tdmrep.json")], validator="none")]  # fmt: skip
 
 
-@pytest.mark.parametrize("lost", LOST, ids=["503", "403", "challenge", "redirects"])
+@pytest.mark.parametrize("lost", LOST, ids=["503", "429", "challenge", "redirects"])
 def test_a_reservation_that_cannot_be_read_reserves_and_a_missing_one_does_not(crawl, lost):
     things = {f"{A}/p0.html": Thing(html(f"{M}/x.jpg", f"{A}/x.jpg")), f"{M}/x.jpg": jpeg(), f"{A}/x.jpg": jpeg()}
     _, images, asked = crawl({**things, f"{M}/.well-known/tdmrep.json": lost}, tdmrep=True, retries=0)
     assert images[f"{M}/x.jpg"][0] == "tdm_reserved" and f"{M}/x.jpg" not in asked
     assert images[f"{A}/x.jpg"][0] == ""
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410])
+def test_storage_that_shows_no_tdmrep_json_reserves_nothing(crawl, status):
+    things = {f"{A}/p0.html": Thing(html(f"{M}/x.jpg")), f"{M}/x.jpg": jpeg()}
+    _, images, _ = crawl({**things, f"{M}/.well-known/tdmrep.json": Thing(b"", status=status)}, tdmrep=True, retries=0)
+    assert images[f"{M}/x.jpg"][0] == ""
 
 
 def test_opt_in_keeps_only_items_with_consent(crawl):
