@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import Dataset, check_output_file
+from components.cli.options import Dataset, check_outputs
 from components.core.graph import find_root
 from components.core.printing import print_line, print_result
 
@@ -38,6 +38,5 @@ def redecide(
     """Apply the consent settings as they are now to the finished snapshot, without a request, and count what changes."""
     from components.tools.consent import redecide as decide_anew
 
-    if out is not None:
-        check_output_file(out)
+    check_outputs(out)
     print_line(decide_anew(find_root(), dataset, out))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import Dataset, check_output_file
+from components.cli.options import Dataset, check_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_line
@@ -50,7 +50,7 @@ def heal(
     stage, stating = crawl_stage(find_root(), dataset), digests or []
     known = {path.resolve() for path in (table, *map(Path, stating)) if path}
     for file in filter(None, (ledger, out)):
-        check_output_file(file, replace=True)
+        check_outputs(file, replace=True)
         if file.resolve() in known:
             raise HearsightError("would be written over an input or another output", where=file, hint="give it another name")
         known.add(file.resolve())
@@ -83,7 +83,6 @@ def join(
         raise HearsightError(f"'{unknown.pop()}' is nothing to join by", where="--by", hint=f"give some of {', '.join(KEYS)}")
     if bool(dataset) == (to is not None):
         raise HearsightError("needs one table to join to", where="hearsight join", hint="give --dataset or --to")
-    for file in written(out):
-        check_output_file(file)
+    check_outputs(*written(out))
     own = to or load_graph(find_root()).output("split", dataset)
     print_line(join_tables(read_image_table(own), read_image_table(captions, layout, columns), out, column, keys))

@@ -19,18 +19,19 @@ OWN = ("datasets", "ratings", "dvc.lock", "mlflow.db", "releases.jsonl", "takedo
 """Files and folders of a project that it reads once they are there."""
 
 
-def check_output_file(file: Path, *, replace: bool = False) -> None:
-    """Raise HearsightError, before the work starts, unless a file that a user names may be written.
+def check_outputs(*files: Path | None, replace: bool = False) -> None:
+    """Raise HearsightError, before the work starts, unless the files that a user names, if any, may be written.
 
-    Its folder must exist. What is there stays, except with ``replace``: an earlier call's file that this one continues.
+    Their folders must exist. What is there stays, except with ``replace``: an earlier call's file that this one continues.
     """
-    if not file.parent.is_dir():
-        raise HearsightError("there is no such folder", where=file.parent, hint="make it, or write elsewhere")
-    root = enclosing_project(path := file.resolve())
-    if root and path.relative_to(root).parts[0] in OWN:
-        raise HearsightError("is the project's own", where=file, hint="write elsewhere")
-    if file.exists() and not (replace and file.is_file()):
-        raise HearsightError("is there already", where=file, hint="give another name")
+    for file in filter(None, files):
+        if not file.parent.is_dir():
+            raise HearsightError("there is no such folder", where=file.parent, hint="make it, or write elsewhere")
+        root = enclosing_project(path := file.resolve())
+        if root and path.relative_to(root).parts[0] in OWN:
+            raise HearsightError("is the project's own", where=file, hint="write elsewhere")
+        if file.exists() and not (replace and file.is_file()):
+            raise HearsightError("is there already", where=file, hint="give another name")
 
 
 def refuse_empty_paths(command: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import Dataset, check_output_file
+from components.cli.options import Dataset, check_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_line, print_result, print_table, print_text
@@ -237,7 +237,7 @@ def export(
     """Write a captioner to one file for other projects: weights, vocabulary, encoder, and a model card with data and scores."""
     from components.tools.model_archive import UNSTATED, export_model
 
-    check_output_file(file)
+    check_outputs(file)
     card = export_model(find_root(), name, file, licence=licence, registry=not outputs)
     print_line({"file": str(file), "bytes": file.stat().st_size, "model": card["name"], "trained_on": card["trained_on"]})
     if card["licence_of_data"] == UNSTATED:

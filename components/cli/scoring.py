@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from components.cli.options import check_output_file
+from components.cli.options import check_outputs
 from components.core.files import publish_bytes
 from components.core.printing import print_json, print_line, print_table, print_text
 
@@ -36,8 +36,7 @@ def score(
     from components.tools.score import read_captions
     from components.tools.score import score as score_them
 
-    if out is not None:
-        check_output_file(out)
+    check_outputs(out)
     scores = score_them(
         read_captions(references, candidates, subset=subset), meteor_path=meteor, spice_path=spice, java=java, language=language
     )

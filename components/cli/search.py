@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from components.cli.options import check_output_file
+from components.cli.options import check_outputs
 from components.core.errors import HearsightError
 from components.core.files import publish_bytes
 from components.core.graph import find_root, load_graph
@@ -48,8 +48,7 @@ def search(
     from components.search.queries import read_query
     from components.search.searcher import KINDS, Searcher
 
-    if page is not None:
-        check_output_file(page)
+    check_outputs(page)
     if bool(query) == bool(text):
         hint = "give a file, or --text 'a dog on the grass'"
         raise HearsightError("needs a sound or an image, or --text, and only one", where="hearsight search", hint=hint)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import check_output_file
+from components.cli.options import check_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root, load_graph
 from components.core.printing import print_error, print_json, print_line, print_table
@@ -84,7 +84,7 @@ def answer(
     if len(given) != 1:
         raise HearsightError("answers one request", where="takedown answer", hint="give one --url, --host or --owner")
     for path in out or []:
-        check_output_file(path)
+        check_outputs(path)
         if path.suffix not in (".html", ".json"):
             raise HearsightError("is no .html or .json", where=path, hint="print the page from a browser for other kinds")
     receipt = answer_request(find_root(), *given[0], date, releases or [])

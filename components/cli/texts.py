@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import check_output_file
+from components.cli.options import check_outputs
 from components.core.errors import HearsightError
 from components.core.graph import find_root
 from components.core.printing import json_line, print_error, print_line, print_result, print_table, print_text
@@ -164,8 +164,7 @@ def train_description(
     from components.stages.filter.description import weights_path
     from components.tools.train_description.train import train
 
-    if out is not None:
-        check_output_file(out)
+    check_outputs(out)
     sources = {"--captions": captions, "--published": published, "--pages": pages, "--labelled": labelled}
     command = " ".join(f"{option} {len(files)} files" for option, files in sources.items() if files)
     files = [str(file) for each in pages or () for file in (sorted(Path(each).iterdir()) if Path(each).is_dir() else [each])]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from components.cli.options import check_output_file
+from components.cli.options import check_outputs
 from components.core.files import publish_bytes
 from components.core.printing import print_line, print_table
 
@@ -53,7 +53,7 @@ def say(
 
     from components.tools.describe.speech import say as say_text
 
-    check_output_file(out)
+    check_outputs(out)
     spoken = say_text(text, voice, rate=rate, pitch=pitch, gain=gain)
     publish_bytes(out, spoken.clip.flac)
     measures = {name: round(value, 3) for name, value in asdict(spoken.clip.measures).items()}

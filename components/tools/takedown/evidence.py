@@ -164,9 +164,8 @@ def _is_in(column: pa.ChunkedArray, keys: Collection[str]) -> pa.ChunkedArray:
 def read_known_removals(root: Path, graph: Graph, entries: Set[str] = frozenset()) -> Content:
     """Return what journals, an earlier purge and the current crawls' ledgers name as removed.
 
-    Args:
-        entries: hashes of entries: only what was, or may have been, removed for these; empty for all. Images that only removed
-            pages showed, and what a purge removed, are noted without their entry.
+    With ``entries``, hashes of the list's, only what was or may have been removed for these: images that only removed pages
+    showed, and what a purge removed, are noted without their entry.
     """
     removed = Content()
     for folder in list_snapshots(root):
