@@ -70,7 +70,8 @@ def test_missing_statements_of_the_publishers_are_marked_as_missing(tmp_path: Pa
     page = (tmp_path / "out/datasheet.html").read_text()
     assert "Grant 1 | &lt;b&gt;of&lt;/b&gt; nobody" in page
     assert "Requests go to: desk@example.org." in (tmp_path / "out/README.md").read_text()
-    everything = project(tmp_path / "q", publisher=dict.fromkeys(Publisher.model_fields, "said"))
+    about = {"url": "https://a.sample", "published": "2026-11-25", "version": "1.0.0"}
+    everything = project(tmp_path / "q", publisher=dict.fromkeys(Publisher.model_fields, "said") | about)
     assert release(everything, "posts", tmp_path / "all", summary=True)["not_stated"] == "nothing"
     assert Publisher.model_fields.keys() == {*DATASHEET.fields, *RAI.fields, *SUMMARY.fields, *METADATA}
     assert SUMMARY.missing not in (tmp_path / "all/summary.md").read_text()
