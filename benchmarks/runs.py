@@ -15,6 +15,7 @@ import csv
 import ctypes
 import json
 import os
+import shlex
 import signal
 import statistics
 import subprocess
@@ -99,7 +100,7 @@ def cost(command: str, folder: Path, log: Path) -> dict[str, float]:
     used, start = children_cpu(), time.perf_counter()
     with log.open("ab") as file:
         done = subprocess.run(
-            command.split(), cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=file, stderr=file, check=False
+            shlex.split(command), cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=file, stderr=file, check=False
         )
     wall = time.perf_counter() - start
     left = end_left_behind(known)

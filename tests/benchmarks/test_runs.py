@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -64,7 +65,7 @@ def run_time(tmp_path, program):
         (tmp_path / side).mkdir()
         (tmp_path / side / "work.py").write_text(program)
     command = [sys.executable, "-m", "benchmarks.runs", "time", tmp_path / "before", tmp_path / "now", "--steps", "repro"]
-    command += ["--turns", "1", "--command", f"repro={sys.executable} work.py", "--logs", tmp_path]
+    command += ["--turns", "1", "--command", f"repro={shlex.quote(sys.executable)} work.py", "--logs", tmp_path]
     done = subprocess.run(command, cwd=PROJECT, env={**os.environ, AS_JSON: "1"}, capture_output=True, text=True, check=False)
     return json.loads(done.stdout.splitlines()[-1]) if done.stdout else {}, done
 
