@@ -16,13 +16,13 @@ Dataset = Annotated[str, typer.Option("--dataset", "-d", help="A dataset of the 
 
 
 OWN = ("datasets", "ratings", "dvc.lock", "mlflow.db", "releases.jsonl", "takedown.jsonl")
-"""Files and folders of a project that it reads once they are there."""
+"""Files and folders that a project itself reads, also where they do not exist yet."""
 
 
 def check_outputs(*files: Path | None, replace: bool = False) -> None:
     """Raise HearsightError, before the work starts, unless the files that a user names, if any, may be written.
 
-    Their folders must exist. What is there stays, except with ``replace``: an earlier call's file that this one continues.
+    Their folders must exist. An existing file is refused, except with ``replace``, for a command that continues its earlier file.
     """
     for file in filter(None, files):
         if not file.parent.is_dir():

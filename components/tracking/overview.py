@@ -1,4 +1,4 @@
-"""Overview of a dataset: the counts of its finished stages, from their manifests.
+"""Overview of a dataset: the counts of its finished stages, from their manifests, and the sizes of its split, from its records.
 
 The history of single records is :mod:`components.tracking.explain`. What is older than its inputs is marked.
 """

@@ -21,8 +21,8 @@ from components.web.canonical import FOLDER
 COLUMNS = {"url": ("page_url", "image_url"), "host": ("page_url", "image_url", "host"), "owner": ("owner",)}
 """Kind of an entry → the columns that can have it."""
 _HOST = r"(?:[A-Za-z0-9-]+\.)*[A-Za-z][A-Za-z0-9-]*(?::[0-9]*)?"
-"""A host whose canonical form is itself in lower case. Its last label is no number, so it is no IP address.
-Letters are listed in both cases, since RE2 also matches other letters when it ignores case."""
+"""Pattern of a host name that is canonical once its letters are lower case. The last label begins with a letter, so it is not an
+IP address. Letters are listed in both cases, since RE2 also matches other letters when it ignores case."""
 _SERVER = rf"[hH][tT][tT][pP][sS]?://{_HOST}"
 _PLAIN_HOST = rf"^(?:{_SERVER}(?:[/?#]|$)|{_HOST}$|[fF][iI][lL][eE]:[^/])"
 _AFTER_HOST = rf"(?s)^({_SERVER})[/?#].*"

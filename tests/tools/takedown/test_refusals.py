@@ -65,15 +65,21 @@ def test_an_output_with_a_listed_item_is_refused_and_unchanged(root: Path) -> No
     assert {item["where"] for item in left} >= {f"data/english/{stage}/shards/00000.parquet" for stage in ("crawl", "filter")}
 
 
-def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
-    current = read_params_file(root / "params.yaml")["english"]["crawl"]["snapshot"]
-    image = ("http://media.sample/1.jpg", b"\xff\xd8 an image that only the host's page showed")
-    others = ("http://stays.sample/2.jpg", b"\xff\xd8 another's")
+def write_snapshots(root: Path, *answers: tuple[str, bytes]) -> str:
+    """Store answers (address, body) in the snapshot that the settings name and in one of last year; return the first's name."""
+    current: str = read_params_file(root / "params.yaml")["english"]["crawl"]["snapshot"]
     for name in (current, "of-last-year"):
         with FetchStore(root / "data/store" / name, writer=True) as store:
-            for url, body in (("http://gone.sample/", b"<p>"), image, others):
+            for url, body in answers:
                 store.add(Entry(url, 200, type="text/html"), body, [("Content-Type", "text/html")], "OK")
             store.finish({"web": "open", "seeds": ["http://gone.sample/"]})
+    return current
+
+
+def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
+    image = ("http://media.sample/1.jpg", b"\xff\xd8 an image that only the host's page showed")
+    others = ("http://stays.sample/2.jpg", b"\xff\xd8 another's")
+    current = write_snapshots(root, ("http://gone.sample/", b"<p>"), image, others)
     add(root, "host", "gone.sample")
     # The next run: the image's own address is on no list.
     erase(root / "data/store" / current, read_takedown(root / NAME), [image[0]])
@@ -86,14 +92,8 @@ def test_a_purge_clears_snapshots_that_no_run_reads(root: Path) -> None:
 
 
 def test_a_scan_for_a_value_finds_what_was_removed_for_it_and_not_for_another_entry(root: Path) -> None:
-    current = read_params_file(root / "params.yaml")["english"]["crawl"]["snapshot"]
     image = ("http://media.sample/1.jpg", b"\xff\xd8 an image that only the host's page showed")
-    page = ("http://gone.sample/", b"<p>the host's page")
-    for name in (current, "of-last-year"):
-        with FetchStore(root / "data/store" / name, writer=True) as store:
-            for url, body in (page, image):
-                store.add(Entry(url, 200, type="text/html"), body, [("Content-Type", "text/html")], "OK")
-            store.finish({"web": "open"})
+    current = write_snapshots(root, ("http://gone.sample/", b"<p>the host's page"), image)
     add(root, "host", "gone.sample")
     erase(root / "data/store" / current, read_takedown(root / NAME))
     erase(root / "data/store/of-last-year", read_takedown(root / NAME))
