@@ -130,6 +130,7 @@ def state_another_size(out: Path) -> None:
         (lambda out: change(out / "settings.json", '"layout": "tsv"', '"layout": "cc3m"'), "tables cannot be read"),
         (lambda out: (out / "croissant.json").write_text("{"), "croissant.json cannot be read"),
         (lambda out: (out / "link").symlink_to("README.md"), "link is not described as it is"),
+        (lambda out: (out / "lost").symlink_to("nothing"), "lost"),
         # The official library follows an empty node until the stack ends.
         (
             lambda out: change(out / "croissant.json", '"https://spdx.org/licenses/CC-BY-4.0.html"', "{}"),
